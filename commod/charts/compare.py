@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis, y_axis
+from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, towards, x_axis, y_axis
 
 DEPLOYED = "f, as deployed"
 REFERENCE = "Fewest changes, group known"
@@ -200,11 +200,12 @@ def _axes(
         "shorthand": "accuracy:Q",
         "title": "Accuracy on test (%)",
         "scale": fixed or scale,
-        "axis": alt.Axis(format=".1%", tickCount=4, labelFlush=False),
+        "axis": alt.Axis(format="%", tickCount=4, labelFlush=False),
     }
     if view == "fairness":
         right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward) if strong else scale
-        x = x_axis("fairness:Q", fairness_title, ".2f", scale=right)
+        fairer = "fairer →" if upward or strong else "← fairer"
+        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", scale=right)
         y = alt.Y(**accuracy)
         return x, y, "fairness:Q"
     changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)

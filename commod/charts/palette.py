@@ -1,6 +1,6 @@
 """Colours of Okabe and Ito, told apart with any colour vision, and hues of families; legible on light and on dark."""
 
-F = "#0072B2"
+F = "#1F80C4"  # a little lighter than theirs, for the dark theme
 G = "#D55E00"
 PATH = "#CC79A7"
 TRAIL = "#E69F00"

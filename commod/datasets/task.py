@@ -81,8 +81,7 @@ class TaskSpec:
     people : str
         Who the rows are.
     story : str
-        Who decides what about whom, and how often f says so of 100 people of two groups: two sentences with the fields
-        ``{one}``, ``{other}`` (people of a group) and ``{first}``, ``{second}`` (how many of 100).
+        Who decides what about whom, in a sentence.
     called : mapping
         Name of a group to how one speaks of its people in a sentence: ``"White": "White {people}"``.
     scores : str
@@ -94,6 +93,8 @@ class TaskSpec:
     targets : mapping
         Criterion to what the search for a target starts from, something that can be had: the figure, and the share of
         changes in percent.
+    opens : str
+        Name of the grouping that the app opens it with; default, the first.
     groupings : tuple of Grouping
         Ways to part its people into groups; what `sensitive` and `groups` say comes first, and is put there.
     grouping : str
@@ -117,6 +118,7 @@ class TaskSpec:
     threshold: float = 0.5
     suited: Mapping[str, Any] = field(default_factory=dict, hash=False)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    opens: str = ""
     groupings: tuple[Grouping, ...] = ()
     grouping: str = ""
 

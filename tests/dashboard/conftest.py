@@ -142,8 +142,7 @@ def short_starts():
 def no_search_for_a_form(request, monkeypatch):
     """Data open as they are declared, and own data as the paper has it, except for tests marked ``with_start``."""
     if "with_start" not in request.keywords:
-        for computation in (tasks.start, tasks.other_form):
-            monkeypatch.setattr(computation, "function", _as_declared)
+        monkeypatch.setattr(tasks.start, "function", _as_declared)
 
 
 def _as_declared(scene, fairness, report=None):

@@ -13,7 +13,7 @@ from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import BOUND, LIGHT_CELLS, Priority
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.training import fit_on_path, solve_path, some_refits, wanted_refits
-from commod.dashboard.state.settings import GRIDS, Settings
+from commod.dashboard.state.settings import STOPS, Settings
 from commod.datasets import Choice, is_shipped, load_task, on_forget
 from commod.datasets import Task as DataTask
 from commod.decisions import best_under, verify_record
@@ -108,7 +108,7 @@ def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> Task:
 
     A path that is `near` may be wanted at the next move.
     """
-    values, path = GRIDS["lambda_fair"], settings.line()
+    values, path = STOPS, settings.line()
     arguments = (settings.model(), values if wholly else values[-1:])
     step = Step(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
     return Task("precompute", settings.scene(), (*path, wholly), (step,))
@@ -160,7 +160,6 @@ _target = Computation(find_target, Priority.SEARCH)
 ranges = Computation(ranges_of)
 hash_of_data = Computation(hash_of_scene, Priority.SEARCH)
 start = Computation(suited_start, Priority.SEARCH)
-other_form = Computation(suited_start, Priority.BACKGROUND)  # of data that ship: is there a form that does better?
 limits = Computation(exact.limits_of)
 blind_limits = Computation(exact.blind_limits_of, Priority.SEARCH)
 interventions = Computation(exact.interventions_of)

@@ -20,12 +20,12 @@ from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import on_explore
 from commod.dashboard.views.points import point_columns
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.table import Table, show
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
-POINTS = "All points as a table"
+FOUR_FIFTHS = 0.8
 
 # Columns of the Pareto view.
 _COLUMNS = {
@@ -99,19 +99,8 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
 
     `line` are the models at every λ_fair beside this one that are known.
     """
-    st.header(say("explore.trade_off"))
-    views = session.options("view")
-    view = st.segmented_control(
-        "View of the trade-off",
-        list(views),
-        format_func=lambda name: say_declared(views[name]),
-        default=session.widget_value("view"),
-        key=session.widget_key("view"),
-        on_change=session.change,
-        args=("view",),
-        label_visibility="collapsed",
-    )
     settings = result.settings
+    figure = CRITERIA[settings.fairness].figure
     frame, known = _points(result, line, None if sweep is None else sweep.points)
 
     def clicked() -> None:
@@ -124,24 +113,24 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         plot_pareto,
         frame,
         alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried.",
-        table=POINTS,
+        table=say("explore.points"),
         key="pareto",
         on_select=clicked,
-        view=view or session.current().view,
-        fairness_title=say_declared(CRITERIA[settings.fairness].figure.axis_title),
+        view=session.current().view,
+        fairness_title=say_declared(figure.short_title),
+        fairer=say_declared(figure.fairer),
+        line=FOUR_FIFTHS if figure.name == "p_rule" else None,
         called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
-    click = " Point at the curve to look at its models, click to open one; the table does it by keyboard."
-    only = " of the update that only multiplies" if settings.update != "ratio" else ""
-    free = ", without limits on the update" if settings.free() != settings else ""
-    grey = f"Grey: a sweep over λ_fair and λ_ratio{only}{free}, its frontier as a line."
-    st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + click)
-    table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 
     def draw_table() -> None:
-        columns = point_columns(settings.fairness, kind="Model", settings="Setting")
-        points = Table(POINTS, "points_table", columns, lambda: frame.to_pandas().iloc[::-1])
-        fold(points, result.path, place=table, above=lambda: _choose(known, result.settings, sweep))
+        limited = settings.free() != settings
+        st.caption(" ".join(say(f"explore.{part}") for part in ("chart", *["grey_is_free"] * limited, "point")))
+        _choose(known, settings, sweep)
+        columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
+        rows = frame.to_pandas().iloc[::-1]
+        rows["kind"] = rows["kind"].map(say_declared)
+        show(Table(say("explore.points"), "points_table", columns), rows)
 
     return draw_table
 
@@ -170,13 +159,23 @@ def _go_back(there: Settings) -> None:
 
 
 def _choose(known: list[Settings], here: Settings, sweep: Sweep | None) -> None:
-    """What a click on a square, or on a point of the frontier, does, for the keyboard."""
-    _choose_one("Go back to a setting tried before", "tried_before", known[::-1])
+    """The other view; and what a click on a square, or on a point of the frontier, does, for the keyboard."""
+    views = session.options("view")
+    st.segmented_control(
+        say("explore.view"),
+        list(views),
+        format_func=lambda name: say_declared(views[name]),
+        default=session.widget_value("view"),
+        key=session.widget_key("view"),
+        on_change=session.change,
+        args=("view",),
+    )
+    _choose_one(say("explore.back"), "tried_before", known[::-1])
     if sweep is not None:
         best = [
             model.cell for model, of_frontier in zip(sweep.models, sweep.points["best"], strict=True) if of_frontier
         ]
-        _choose_one("Open a point of the frontier", "of_frontier", [on_explore(here, cell) for cell in best])
+        _choose_one(say("explore.open"), "of_frontier", [on_explore(here, cell) for cell in best])
 
 
 def _choose_one(label: str, key: str, settings: list[Settings]) -> None:
@@ -194,5 +193,5 @@ def _choose_one(label: str, key: str, settings: list[Settings]) -> None:
             format_func=in_words,
             key=key,
             on_change=take,
-            placeholder="Choose one",
+            placeholder=say("explore.choose"),
         )

@@ -10,6 +10,7 @@ import streamlit as st
 from commod.charts import MethodStyle, palette
 from commod.charts.lesson import plot_curve, plot_paying, plot_two_groups
 from commod.charts.paper import plot_scatter
+from commod.charts.parts import towards
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
@@ -34,7 +35,7 @@ from commod.dashboard.views.record import draw_certainty, draw_record
 from commod.dashboard.views.shap import draw_shap
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.tiles import draw_figures
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
@@ -94,7 +95,8 @@ def _curve(at: Stage) -> None:
         ],
         ignore_index=True,
     )[columns]
-    fair, accuracy = CRITERIA[at.step.start.fairness].figure.axis_title, say("lesson.accuracy_axis")
+    figure, accuracy = CRITERIA[at.step.start.fairness].figure, say("lesson.accuracy_axis")
+    fair = say_declared(figure.axis_title)
     draw(
         plot_curve,
         frame,
@@ -109,7 +111,7 @@ def _curve(at: Stage) -> None:
                 "accuracy": (accuracy, ".1%"),
             },
         ),
-        x_title=fair,
+        x_title=towards(fair, say_declared(figure.fairer)),
         y_title=accuracy,
         setting="λ_fair",
         **names,
