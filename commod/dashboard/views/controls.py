@@ -17,6 +17,8 @@ from commod.models.estimator import COUNTING
 
 # Choices that stand with the numbers of the scene, so that the sliders stay on the first screen.
 _OF_F = ("f",)
+# What is switched on where it matters, on Decide.
+_ON_DECIDE = ("sealed",)
 # What few ask for.
 _ADVANCED = ("max_changes",)
 
@@ -53,7 +55,7 @@ def scene_sidebar() -> None:
 
 def _scene_choices() -> None:
     for name, declared in controls_of("scene").items():
-        if declared.titles and name not in _OF_F:
+        if declared.titles and name not in (*_OF_F, *_ON_DECIDE):
             control(name)
         if name == "data":
             for sentence in damaged_files().values():
