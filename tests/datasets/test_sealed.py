@@ -148,4 +148,12 @@ def test_people_are_sealed_once():
 @pytest.mark.parametrize(("share", "told"), [(0.7, "At most half"), (0.5, "seal nobody")])
 def test_a_table_that_is_too_small_to_seal_is_refused(share, told):
     with pytest.raises(ChoiceError, match=told):
-        make_task(example_table(120), replace(CHOICE, confirm=share))
+        make_task(example_table(260), replace(CHOICE, confirm=share))
+
+
+def test_the_draw_goes_with_no_group_and_no_outcome():
+    """The example is drawn with seed 0, as many tables are: the lots are not."""
+    task = make_task(example_table(4000), CHOICE).task
+    for of in ("sensitive", "y"):
+        left, sealed = getattr(task, of).mean(), getattr(task.sealed, of).mean()
+        assert left == pytest.approx(sealed, abs=0.04)

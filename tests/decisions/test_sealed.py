@@ -29,6 +29,7 @@ from commod.decisions import (
 from commod.decisions.record import FORMAT, _seal
 from commod.experiments import prepare, refit
 from commod.experiments.sweep import Cell, fit_cell
+from commod.models.base_models import GIVEN_SCORES
 
 pytestmark = pytest.mark.quick
 
@@ -192,7 +193,7 @@ def test_a_decision_about_a_file_is_verified_with_its_sealed_people(tmp_path, ca
     example_table(800).to_csv(table, index=False)
     task, _ = task_of_file(table, {"confirm": 0.2})
     with lent(task):
-        scene = prepare(task.name, "given_scores" if task.spec.scores else "logistic_regression")
+        scene = prepare(task.name, GIVEN_SCORES)
         record = opened(scene, frozen(scene))
     path.write_text(record_json(record), encoding="utf-8")
     assert record["data"]["rows"] == len(task.y) + len(task.sealed)

@@ -50,6 +50,7 @@ def open_for(record: dict[str, Any], result: FitResult, place: Any) -> None:
         place.error(f"The sealed people could not be opened: {error}", icon=":material/error:")
         return
     sign(with_opened(record, found, openings(result.settings.data)))
+    st.rerun()  # the top of the page tells of it, too
 
 
 def tell_opened(record: Mapping[str, Any]) -> None:
