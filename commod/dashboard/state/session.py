@@ -293,7 +293,7 @@ def remember(settings: Settings, figures: dict[str, float], result: Any) -> None
     here = state()
     here.tried[settings.model()] = figures
     counted = tried_on(settings.data)
-    counted["settings"].add(hash(settings.model()))
+    counted["settings"].add(hash(replace(settings.model(), sealed="")))
     counted["seeds"].add(settings.seed)
     while len(here.tried) > MAX_TRIED:
         here.tried.pop(next(iter(here.tried)))

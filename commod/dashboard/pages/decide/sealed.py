@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -15,9 +16,18 @@ from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.datasets import is_shipped
-from commod.decisions import RULES, VERDICTS, confirmation, record_json, tried_in_words, with_opened
+from commod.decisions import (
+    RULES,
+    VERDICTS,
+    confirmation,
+    record_json,
+    requirements_in,
+    tried_in_words,
+    with_opened,
+)
 from commod.uploads.limits import count_of
 
+_ENDS = ("value", "low", "high")
 BOTH = "Explored and sealed people side by side"
 
 
@@ -57,21 +67,26 @@ def tell_opened(record: Mapping[str, Any]) -> None:
     """The verdict on the sealed people, beside the one before."""
     st.markdown(f"**{confirmation(record)}**")
     parts = record, record["confirmed"]
-    rows = [(title_of(a), told(a), told(b)) for a, b in zip(*(part["verdicts"] for part in parts), strict=True)]
+    verdicts, limits = (part["verdicts"] for part in parts), requirements_in(record).limits
+    rows = [(title_of(a, limits), told(a), told(b)) for a, b in zip(*verdicts, strict=True)]
     explored, sealed = (f"{part['figures']['people']:,.0f} people" for part in parts)
     headings = ["Required", f"Explored: {explored}", f"Sealed: {sealed}"]
     st.html(html_table(headings, rows, caption=BOTH, text={1, 2}))
     st.caption(f"{tried_in_words(record)} Model and requirements were frozen before these people were opened.")
 
 
-def title_of(each: Mapping[str, Any]) -> str:
-    """What a verdict is on."""
+def title_of(each: Mapping[str, Any], limits: Mapping[str, float] = MappingProxyType({})) -> str:
+    """What a verdict is on, with its limit where that is known."""
     name = each["requirement"]
-    return RULES[name].title if name in RULES else name.replace("_", " ").capitalize()
+    rule, limit = RULES.get(name), limits.get(name)
+    if rule is None:
+        return name.replace("_", " ").capitalize()
+    return rule.title if limit is None else f"{rule.title} {rule.show_limit(limit)}"
 
 
 def told(each: Mapping[str, Any]) -> str:
-    """A verdict with its value."""
-    rule, value = RULES.get(each["requirement"]), each["value"]
-    shown = f", {rule.show(value)}" if rule is not None and value is not None else ""
+    """A verdict with its value and the interval over people."""
+    rule = RULES.get(each["requirement"])
+    value, low, high = (None if rule is None or each[name] is None else rule.show(each[name]) for name in _ENDS)
+    shown = ("" if value is None else f", {value}") + ("" if low is None else f" [{low},\u00a0{high}]")
     return f"{VERDICTS[each['verdict']]} {each['verdict']}{shown}"
