@@ -163,22 +163,14 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         weight=weight.loc[index] / weight.loc[index].mean() if weight is not None else None,
     )
     if choice.confirm:
-        task = _with_sealed(task, choice.confirm)
+        try:
+            task = task.seal(choice.confirm)
+            check_sizes(task.y, task.sensitive, task.groups)
+        except ValueError as error:
+            raise ChoiceError(f"Nobody can be sealed here: switch that off. {error}") from None
         done.append(Done("{rows} row{s} {are} sealed until a decision is signed.", rows=len(X) - len(task.y)))
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
-
-
-def _with_sealed(task: Task, share: float) -> Task:
-    try:
-        task = task.seal(share)
-    except ValueError as error:
-        raise ChoiceError(str(error)) from None
-    try:
-        check_sizes(task.y, task.sensitive, task.groups)
-    except ChoiceError:
-        raise ChoiceError("Too few people are left if some are sealed: seal nobody, or bring more data.") from None
-    return task
 
 
 def _spec(name: str, choice: Choice, grouping: Grouping, contract: Contract, outcome: pd.Series) -> TaskSpec:

@@ -251,7 +251,7 @@ class Task:
     sealed : Split, optional
         The people that `seal` has taken out: none of them is in ``X``, ``y`` or any split.
     test_share : float
-        Of the rows that are left: how many a split puts into the test part, unless it is told otherwise.
+        Of the rows that are left, those that go to test.
     """
 
     spec: TaskSpec

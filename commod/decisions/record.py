@@ -38,12 +38,7 @@ KEEP_F = "f"
 # Bytes of a file, letters of a text in it, rejected alternatives, and refits that may be asked for again.
 MAX_BYTES, MAX_TEXT, MAX_REJECTED, MAX_REFITS = 2**20, 4_000, 30, 200
 # What is counted before the sealed people are opened, and how it is called.
-TRIED = {
-    "settings": ("setting",),
-    "limits": ("set of limits", "sets of limits"),
-    "seeds": ("split",),
-    "compared": ("model compared", "models compared"),
-}
+TRIED = {"settings": "settings", "limits": "sets of limits", "seeds": "splits", "compared": "models compared"}
 PACKAGES = ("commod", "numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -161,7 +156,7 @@ def make_record(
         "data": {
             "name": scene.task.name,
             "sha256": sha256 or data_hash(scene.task),
-            "rows": rows_of(scene.task),
+            "rows": len(scene.task.y) + len(scene.task.sealed or ()),
             "words": read_as(scene.task),
         },
         "figures": figures_of(scene, np.asarray(decisions).astype(int)),
@@ -200,7 +195,7 @@ def confirmation(record: Mapping[str, Any]) -> str:
 
 def tried_in_words(record: Mapping[str, Any]) -> str:
     """How much was tried before somebody decided."""
-    told = [count_of(record["tried"][name], *words) for name, words in TRIED.items()]
+    told = [f"{words} {record['tried'][name]:,}" for name, words in TRIED.items()]
     return f"Tried before: {', '.join(told)}."
 
 
@@ -221,11 +216,6 @@ def verdicts_of(requirements: Requirements, facts: Facts) -> list[dict[str, Any]
     columns = ("requirement", "value", "low", "high", "refits_low", "refits_high", "verdict")
     checked = check_requirements(requirements, facts)
     return [{name: plain(row[name]) for name in columns} for _, row in checked.iterrows()]
-
-
-def rows_of(task: Task) -> int:
-    """How many rows a task has, the sealed ones, too."""
-    return len(task.y) + (0 if task.sealed is None else len(task.sealed))
 
 
 def read_as(task: Task) -> list[str]:

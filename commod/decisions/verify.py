@@ -22,7 +22,6 @@ from commod.decisions.record import (
     read_as,
     read_record,
     requirements_in,
-    rows_of,
     verdicts_of,
     versions,
 )
@@ -55,7 +54,8 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
         What is in no line is in `not_checked`.
     """
     data = record["data"]
-    found = (data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores()), rows_of(task))
+    sha256 = data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores())
+    found = (sha256, len(task.y) + len(task.sealed or ()))
     told = (data["sha256"], data["rows"], _roles_of(data["words"]))
     lines = zip(("data", "rows", "read as"), told, (*found, _roles_of(read_as(task))), strict=True)
     rows: list[tuple[str, str, str, bool]] = [(name, str(then), str(now), then == now) for name, then, now in lines]

@@ -145,7 +145,7 @@ def test_people_are_sealed_once():
         load_task("german+sealed").seal()
 
 
-@pytest.mark.parametrize(("share", "told"), [(0.7, "At most half"), (0.5, "seal nobody")])
+@pytest.mark.parametrize(("share", "told"), [(0.7, "At most half"), (0.5, "Nobody can be sealed here")])
 def test_a_table_that_is_too_small_to_seal_is_refused(share, told):
     with pytest.raises(ChoiceError, match=told):
         make_task(example_table(260), replace(CHOICE, confirm=share))

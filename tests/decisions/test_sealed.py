@@ -83,7 +83,7 @@ def test_what_is_frozen_stays_and_both_verdicts_are_recorded(scene, before, reco
     asked = [each["requirement"] for each in record["verdicts"]]
     assert asked == [each["requirement"] for each in part["verdicts"]] == ["p_rule", "changed", "again"]
     assert part["verdicts"][0]["value"] != record["verdicts"][0]["value"]
-    assert tried_in_words(record) == "Tried before: 12 settings, 2 sets of limits, 1 split, 24 models compared."
+    assert tried_in_words(record) == "Tried before: settings 12, sets of limits 2, splits 1, models compared 24."
 
 
 def test_the_verdict_is_that_of_the_same_model_on_the_sealed_people(record):

@@ -31,6 +31,7 @@ _UPDATES = {
     "decisions": "count changed decisions",
     "tree": "follow the rules of a tree",
 }
+_SEALED = {"": "nobody", "half": "half of the test part"}
 _DIRECTIONS = {
     "both": "both ways (the paper)",
     "improve": "nobody loses the better decision",
@@ -81,11 +82,6 @@ def features_of(task: str) -> dict[str, str]:
     """Name to title of the features of a task."""
     loaded = load_task(task)
     return {feature.name: loaded.label(feature.name) for feature in loaded.spec.features}
-
-
-def sealed_of(task: str) -> dict[str, str]:
-    """Name to title of what can be sealed: of own data that is said when they are brought."""
-    return {"": "nobody", "half": "half of the test part"} if is_shipped(task) else {"": "as the data say"}
 
 
 def task_name(data: str, groups: str) -> str:
@@ -157,7 +153,14 @@ class Settings:
         word="threshold",
         optional=True,
     )
-    sealed: str = control("", "Sealed until signing", titles=sealed_of, decides="scene", word="sealed", optional=True)
+    sealed: str = control(
+        "",
+        "Sealed until signing",
+        titles=lambda task: _SEALED if is_shipped(task) else {"": "as the data say"},
+        decides="scene",
+        word="sealed",
+        optional=True,
+    )
     seed: int = control(0, "Seed of the split", grid=tuple(range(100)), typed=True, decides="scene", word="seed")
     depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="look", word="depth")
     view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="look", freezable=False)

@@ -130,10 +130,10 @@ def test_signing_opens_the_sealed_people_and_shows_both_verdicts(signed):
     assert record["tried"]["compared"] > 5
     assert f"**{confirmation(record)}**" in words(signed)
     shown = {row[0]: row[1:] for row in tables(signed)[BOTH]}
-    assert list(shown) == ["P-Rule at least 0.4", "Decisions changed at most 20%"]
+    assert list(shown) == ["A P-Rule of 0.4 or more", "At most 20% of the decisions changed"]
     found = [part["verdicts"][0] for part in (record, record["confirmed"])]
     told = [f"{each['value']:.3f} [{each['low']:.3f},\u00a0{each['high']:.3f}]" for each in found]
-    assert [cell.split(", ", 1)[1] for cell in shown["P-Rule at least 0.4"]] == told
+    assert [cell.split(", ", 1)[1] for cell in shown["A P-Rule of 0.4 or more"]] == told
     assert "The sealed people were opened 1 time." in captions(signed)
 
 

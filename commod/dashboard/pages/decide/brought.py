@@ -110,7 +110,7 @@ def _tell(record: Mapping[str, Any]) -> None:
         ("Model", _model(model)),
         ("Criterion, f, split", f"{CRITERIA[model['fairness']].title}, {_title_of_f(model)}, {model['split']}"),
         ("Required", "; ".join(requirements_in(record).in_words) or "nothing"),
-        *((f"Verdict: {title_of(each)}", told(each)) for each in record["verdicts"]),
+        *((f"Verdict: {title_of(each['requirement'])}", told(each)) for each in record["verdicts"]),
         *([("Sealed people", f"{confirmation(record)} {tried_in_words(record)}")] if confirmation(record) else []),
         *((f"Rejected: {title}", reason) for title, reason in signed["rejected"].items()),
         *(("Other software", difference) for difference in other_versions(record)),
@@ -137,7 +137,7 @@ def _line(name: str) -> str:
     if name.startswith("sealed "):
         return f"Sealed people: {_line(name.removeprefix('sealed '))}"
     if name.startswith("verdict: "):
-        return f"Verdict: {title_of({'requirement': name.removeprefix('verdict: ')})}"
+        return f"Verdict: {title_of(name.removeprefix('verdict: '))}"
     figure = FIGURES.get(name.removeprefix("f_"))
     if figure is not None:
         return f"{figure.short_title} of {'f' if name.startswith('f_') else 'the model'}"

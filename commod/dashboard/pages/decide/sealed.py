@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -16,18 +15,10 @@ from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.datasets import is_shipped
-from commod.decisions import (
-    RULES,
-    VERDICTS,
-    confirmation,
-    record_json,
-    requirements_in,
-    tried_in_words,
-    with_opened,
-)
+from commod.decisions import RULES, VERDICTS, confirmation, record_json, requirements_in, tried_in_words, with_opened
 from commod.uploads.limits import count_of
+from commod.wording import with_capital
 
-_ENDS = ("value", "low", "high")
 BOTH = "Explored and sealed people side by side"
 
 
@@ -67,26 +58,22 @@ def tell_opened(record: Mapping[str, Any]) -> None:
     """The verdict on the sealed people, beside the one before."""
     st.markdown(f"**{confirmation(record)}**")
     parts = record, record["confirmed"]
-    verdicts, limits = (part["verdicts"] for part in parts), requirements_in(record).limits
-    rows = [(title_of(a, limits), told(a), told(b)) for a, b in zip(*verdicts, strict=True)]
+    verdicts = [[told(each) for each in part["verdicts"]] for part in parts]
+    rows = [*zip(map(with_capital, requirements_in(record).in_words), *verdicts, strict=True)]
     explored, sealed = (f"{part['figures']['people']:,.0f} people" for part in parts)
     headings = ["Required", f"Explored: {explored}", f"Sealed: {sealed}"]
     st.html(html_table(headings, rows, caption=BOTH, text={1, 2}))
     st.caption(f"{tried_in_words(record)} Model and requirements were frozen before these people were opened.")
 
 
-def title_of(each: Mapping[str, Any], limits: Mapping[str, float] = MappingProxyType({})) -> str:
-    """What a verdict is on, with its limit where that is known."""
-    name = each["requirement"]
-    rule, limit = RULES.get(name), limits.get(name)
-    if rule is None:
-        return name.replace("_", " ").capitalize()
-    return rule.title if limit is None else f"{rule.title} {rule.show_limit(limit)}"
+def title_of(requirement: str) -> str:
+    """What is required, without its limit."""
+    return RULES[requirement].title if requirement in RULES else requirement.replace("_", " ").capitalize()
 
 
 def told(each: Mapping[str, Any]) -> str:
     """A verdict with its value and the interval over people."""
     rule = RULES.get(each["requirement"])
-    value, low, high = (None if rule is None or each[name] is None else rule.show(each[name]) for name in _ENDS)
-    shown = ("" if value is None else f", {value}") + ("" if low is None else f" [{low},\u00a0{high}]")
-    return f"{VERDICTS[each['verdict']]} {each['verdict']}{shown}"
+    found = [rule.show(each[name]) for name in ("value", "low", "high") if rule and each[name] is not None]
+    ends = f" [{found[1]},\u00a0{found[2]}]" if len(found) == 3 else ""
+    return f"{VERDICTS[each['verdict']]} {', '.join([each['verdict'], *found[:1]])}{ends}"
