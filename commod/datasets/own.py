@@ -168,7 +168,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
             check_sizes(task.y, task.sensitive, task.groups)
         except ValueError as error:
             raise ChoiceError(f"Nobody can be sealed here: switch that off. {error}") from None
-        done.append(Done("{rows} row{s} {are} sealed until a decision is signed.", rows=len(X) - len(task.y)))
+        done.append(Done("{rows} row{s} {are} sealed until a decision is made.", rows=len(X) - len(task.y)))
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
 

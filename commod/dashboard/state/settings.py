@@ -155,7 +155,7 @@ class Settings:
     )
     sealed: str = control(
         "",
-        "Sealed until signing",
+        "Sealed until you decide",
         titles=lambda task: _SEALED if is_shipped(task) else {"": "as the data say"},
         decides="scene",
         word="sealed",

@@ -18,7 +18,7 @@ from tests.snapshots import text_of
 from tests.waiting import wait_until
 
 DECIDE = "pages/decide.py"
-SIGN = "Sign and open the sealed people"
+SIGN = "Decide and open the sealed people"
 ASKED = {"req": "p_rule:0.5;changed:0.2", "methods": "oracle_roc"}  # a quick one
 ROWS = 700
 

@@ -1,4 +1,4 @@
-"""People whom no page looks at until a decision is signed: who they are, and what they say once it is."""
+"""People whom no page looks at until a decision is made: who they are, and what they say once it is."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,14 +31,14 @@ def draw_sealed(result: FitResult) -> None:
         free = session.can_go_to(other)
         about = mirrored("sealed", sealed is not None, lambda _: session.go_to(other))
         told = tip("sealed") if free else tip("frozen")
-        st.toggle("Seal half of the test people until you sign", disabled=not free, help=told, **about)
+        st.toggle("Seal half of the test people until you decide", disabled=not free, help=told, **about)
     if sealed is None:
         if not shipped:
             st.caption("Nobody is sealed in these data, so nothing can be confirmed. The switch is on Your data.")
         return
-    told = f"{len(sealed.known()):,} people are sealed: no page looks at them. Signing a decision opens them."
+    told = f"{len(sealed.known()):,} people are sealed: no page looks at them. Your decision opens them."
     if times := len(openings(data)):
-        told = f"The sealed people were opened {count_of(times, 'time')}. If you sign again, the record says so."
+        told = f"The sealed people were opened {count_of(times, 'time')}. If you decide again, the record says so."
     practice = " This is practice, since the data are public. On your own data it counts." if shipped else ""
     st.caption(f":material/lock: {told}{practice}")
 

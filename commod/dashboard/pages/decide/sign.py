@@ -57,7 +57,7 @@ def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requ
     st.date_input("Look at it again on", min_value=tomorrow, width=220, **_field("look_again"))
     rejected = _rejected([one for one in candidates if one is not decided], decided)
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Seal" if result.task.sealed is None else "Sign and open the sealed people"
+        label = "Seal" if result.task.sealed is None else "Decide and open the sealed people"
         st.button(label, type="primary", icon=":material/lock:", on_click=_press, help=tip("sign"))
         st.caption(NOT_KEPT)
         place = st.empty()

@@ -57,7 +57,7 @@ def _confirmed(result: FitResult, record: Mapping[str, Any] | None) -> str:
     if result.task.sealed is None:
         return ""
     if record is None or not (told := confirmation(record)):
-        return "Not confirmed: no decision is signed yet that would open the sealed people."
+        return "Not confirmed: nobody has decided yet, so the sealed people are not opened."
     of = _model_of(result, record)
     return told if of == THIS else f"{told} That was {of}."
 

@@ -223,7 +223,7 @@ def seal_at_first(choice: Choice) -> Choice:
 def choose_sealed(choice: Choice) -> None:
     """The switch for it."""
     st.toggle(
-        "Seal a fifth of the people until a decision is signed",
+        "Seal a fifth of the people until you decide",
         help=tip("seal_own"),
         **kept("sealed", choice.confirm > 0),
     )

@@ -234,7 +234,7 @@ def _what_it_is() -> None:
   starts from that score and the features.
 - **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows
   to test on, if a column says when it was.
-- **Sealed people**: a fifth of them, whom no page looks at until you sign a decision. This page counts the whole file.
+- **Sealed people**: a fifth of them, whom no page looks at until you decide. This page counts the whole file.
 - **Merit**: numbers of which more (or less) should never count against a person, such as a grade. The pages then count
   for whom more of it hurts all the same. Leave both lists empty if nothing is to be said.
 - **Missing values** (empty cells, and words such as ?, NA or unknown) are filled in or their rows left out, as you say,
