@@ -16,7 +16,7 @@ from commod.dashboard.model.training import fit_on_path, solve_path, some_refits
 from commod.dashboard.state.settings import STOPS, Settings
 from commod.datasets import Choice, is_shipped, load_task, on_forget
 from commod.datasets import Task as DataTask
-from commod.decisions import best_under, verify_record
+from commod.decisions import best_under, open_sealed, verify_record
 from commod.decisions.record import hash_of_scene
 from commod.decisions.rivals import collapses_of
 from commod.experiments import Scene, sweep_method
@@ -49,7 +49,8 @@ def base(key: SceneKey) -> Task:
         step = Step(trained_parts, (key, None), Priority.TRAIN, is_large(key.data), note="Training f")
     else:
         task = load_task(key.data)
-        note = f"Training f on 70 % of {len(task.y):,} rows; the bar shows the time used of at most {BOUND}"
+        share = f"{100 * (1 - task.test_share):.0f} % of {len(task.y):,} rows"
+        note = f"Training f on {share}; the bar shows the time used of at most {BOUND}"
         heavy = task.X.size > LIGHT_CELLS
         step = Step(trained_parts, (key, task), Priority.SEARCH, heavy, apart=True, note=note)
     return Task("base", key, (), (replace(step, needs_f=False, then=partial(keep_trained, key)),))
@@ -158,6 +159,7 @@ def target(settings: Settings, min_fairness: float, max_change: float, max_sure:
 
 _target = Computation(find_target, Priority.SEARCH)
 ranges = Computation(ranges_of)
+opened = Computation(open_sealed, Priority.SEARCH)
 hash_of_data = Computation(hash_of_scene, Priority.SEARCH)
 start = Computation(suited_start, Priority.SEARCH)
 limits = Computation(exact.limits_of)

@@ -25,7 +25,7 @@ from commod.dashboard.state.settings import (
 from commod.dashboard.streamlit_internals import forget_widgets, media, this_session
 from commod.dashboard.text.language import FIRST, LANGUAGES
 from commod.datasets import Task, load_task
-from commod.decisions import Requirements
+from commod.decisions import TRIED, Requirements
 
 _PAGE = HELD + "page"
 # Of a lesson, of saved runs, of a room and who somebody is there, the language, and answers to pairs: they stay in the
@@ -53,7 +53,9 @@ class Session:
     past: list[Settings] = field(default_factory=list)  # to be undone
     future: list[Settings] = field(default_factory=list)  # to be done again
     tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
+    counted: dict[str, dict[str, set[int]]] = field(default_factory=dict)  # hashes of all that was tried, by data set
     last_good: Any = None  # the last result that could be shown
+    seen: Settings | None = None  # shown by a page that does not train it
 
 
 def _from_link() -> Session:
@@ -99,6 +101,7 @@ def forget_own() -> None:
     here.future = [settings for settings in here.future if settings.data != own.name]
     here.tried = {settings: figures for settings, figures in here.tried.items() if settings.data != own.name}
     here.last_good = None
+    here.counted.pop(own.name, None)
     here.requirements = applicable(here.requirements, here.settings.task_name)
     release()
 
@@ -125,6 +128,21 @@ def enter(page: str) -> None:
         media.forget(this_session())
         st.session_state[_PAGE] = page
         state().stage = None
+        _go_where_the_address_says()
+
+
+def _go_where_the_address_says() -> None:
+    """Back and Forward of the browser open a page with the setting it had; a link of the menu has no setting."""
+    link = dict(st.query_params)
+    if "data" in link:
+        settings, problems = from_link(link, own.name if (own := own_data()) else None)
+        if not problems:
+            go_to(settings)
+
+
+def see() -> None:
+    """Count the current setting as shown, so that leaving it can be undone: for pages that do not train it."""
+    state().seen = current()
 
 
 def widget_key(name: str) -> str:
@@ -174,7 +192,7 @@ def _go_to(settings: Settings) -> None:
     if settings == shown:
         return
     if here.stage is None:  # else there is nothing on the other pages to be undone
-        if shown.model() in here.tried:
+        if shown.model() in here.tried or shown == here.seen:
             here.past = [*here.past, shown][-MAX_STEPS:]
         here.future = []
     _move(settings)
@@ -248,8 +266,9 @@ def options(name: str) -> Mapping[Any, str]:
 
 
 def reset() -> None:
-    """Back to the defaults of the data set, its people grouped as they are."""
-    go_to(defaults(current().data, current().groups))
+    """Back to the defaults of the data set, its people grouped and sealed as they are."""
+    here = current()
+    go_to(replace(defaults(here.data, here.groups), sealed=here.sealed))
 
 
 def undo() -> None:
@@ -290,9 +309,17 @@ def remember(settings: Settings, figures: dict[str, float], result: Any) -> None
     """Add a model to the trail, and keep its result as the last good picture."""
     here = state()
     here.tried[settings.model()] = figures
+    counted = tried_on(settings.data)
+    counted["settings"].add(hash(replace(settings.model(), sealed="")))
+    counted["seeds"].add(settings.seed)
     while len(here.tried) > MAX_TRIED:
         here.tried.pop(next(iter(here.tried)))
     here.last_good = result
+
+
+def tried_on(data: str) -> dict[str, set[int]]:
+    """Settings, sets of limits and seeds that were tried on a data set so far, and models of sweeps."""
+    return state().counted.setdefault(data, {name: set() for name in TRIED})
 
 
 # ---- the language ----

@@ -8,8 +8,8 @@ from itertools import product
 from typing import Any
 
 from commod.dashboard.state.controls import Control, control, split
-from commod.datasets import TASKS, damaged_files, data_of, load_task
-from commod.datasets.task import TEST_SHARE
+from commod.datasets import TASKS, damaged_files, data_of, is_shipped, load_task
+from commod.datasets.load import SEALED
 from commod.experiments.scene import SceneKey
 from commod.experiments.search import LAMBDA_GRIDS
 from commod.explain.concepts import in_a_sentence
@@ -33,6 +33,7 @@ _UPDATES = {
     "decisions": "count changed decisions",
     "tree": "follow the rules of a tree",
 }
+_SEALED = {"": "nobody", "half": "half of the test part"}
 _DIRECTIONS = {
     "both": "both ways (the paper)",
     "improve": "nobody loses the better decision",
@@ -66,8 +67,9 @@ def groupings_of(task: str) -> dict[str, str]:
 
 def criteria_of(task: str) -> dict[str, str]:
     """Name to title of the criteria that can be told of a task: those of errors need people of either outcome."""
-    counts = load_task(task).outcomes_by_group
-    told = (counts[compared_groups(TEST_SHARE * counts.sum(axis=1))] >= LEAST_OF_AN_OUTCOME).all()
+    loaded = load_task(task)
+    counts = loaded.outcomes_by_group
+    told = (counts[compared_groups(loaded.test_share * counts.sum(axis=1))] >= LEAST_OF_AN_OUTCOME).all()
     return {name: criterion.label for name, criterion in CRITERIA.items() if told or not criterion.by_label}
 
 
@@ -154,6 +156,14 @@ class Settings:
         word="threshold",
         optional=True,
     )
+    sealed: str = control(
+        "",
+        "Sealed until you decide",
+        titles=lambda task: _SEALED if is_shipped(task) else {"": "as the data say"},
+        decides="scene",
+        word="sealed",
+        optional=True,
+    )
     seed: int = control(0, "Seed of the split", grid=tuple(range(100)), typed=True, decides="scene", word="seed")
     depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="look", word="depth")
     view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="look", freezable=False)
@@ -167,7 +177,7 @@ class Settings:
     @property
     def task_name(self) -> str:
         """The data set with its people grouped as chosen, as `load_task` has it."""
-        return task_name(self.data, self.groups)
+        return task_name(self.data, self.groups) + (SEALED if self.sealed else "")
 
     def model(self) -> Settings:
         """The part that decides the model; how it is looked at and what is noted are set to their defaults."""

@@ -19,6 +19,8 @@ from commod.models.estimator import COUNTING
 _ADVANCED = ("update", "direction", "without", "reason", "max_changes", "f", "threshold", "seed")
 # Explained in the fold: the first screen asks for one thing only.
 _EXPLAINED_THERE = ("groups", "lambda_ratio", "lambda_concepts", "k")
+# What is switched on where it matters, on Decide.
+_ON_DECIDE = ("sealed",)
 
 
 def sidebar(*, elsewhere: Collection[str] = ()) -> None:
@@ -42,7 +44,7 @@ def scene_sidebar() -> None:
 
 def _draw(names: Iterable[str]) -> None:
     for name in names:
-        if name not in _ADVANCED:
+        if name not in (*_ADVANCED, *_ON_DECIDE):
             control(name)
         if name == "data":
             for sentence in damaged_files().values():

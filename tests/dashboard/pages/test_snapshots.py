@@ -22,7 +22,8 @@ LARGE = ("law_school_full", "adult")  # whose training takes seconds: in the def
 def marked(case):
     name, data, language = case
     is_slow = (name in SLOW and data != FIRST_DATA) or (name == "explore" and data in LARGE)
-    mark = pytest.mark.slow if is_slow else pytest.mark.quick if data == FIRST_DATA else ()
+    is_quick = data == FIRST_DATA and name != "limits"  # which takes five seconds
+    mark = pytest.mark.slow if is_slow else pytest.mark.quick if is_quick else ()
     return pytest.param(*case, marks=mark, id=f"{name}-{data}-{language}")
 
 

@@ -8,6 +8,7 @@ from commod.dashboard.pages.decide import others, pairs, verdict
 from commod.dashboard.pages.decide.brought import draw_brought
 from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
 from commod.dashboard.pages.decide.required import draw_requirements, meanings
+from commod.dashboard.pages.decide.sealed import draw_sealed
 from commod.dashboard.pages.decide.sign import draw_sign
 from commod.dashboard.state import session
 from commod.dashboard.text.glossary import words
@@ -29,6 +30,7 @@ def show() -> None:
     )
     result = current_model()
     session.keep_link(**sweeps.link())
+    draw_sealed(result)
     st.header("What do you require?", anchor="required", help=meanings(session.current().task_name))
     required = draw_requirements()
     if not required:
@@ -46,6 +48,9 @@ def show() -> None:
     beside.draw()
     pairs.show(required)
     st.header("Seal the decision", anchor="sign")
+    tried = session.tried_on(result.settings.data)
+    tried["limits"].add(hash(required))
+    tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)
     draw_sign(result, beside.candidates, required)
     checking = draw_brought()
     session.keep_link(**sweeps.link())

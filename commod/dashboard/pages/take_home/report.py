@@ -10,7 +10,7 @@ from markupsafe import Markup
 from commod import __version__
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.take_home.report_decided import Decided, decided_parts
-from commod.dashboard.pages.take_home.report_figures import bound, each_group, figure_rows, trade_off, who
+from commod.dashboard.pages.take_home.report_figures import bound, each_group, figure_rows, trade_off, who, widened
 from commod.dashboard.pages.take_home.report_sense import by_certainty, by_record, by_refits, calibration
 from commod.dashboard.state.settings import CONTROLS, data_in_words, described
 from commod.dashboard.text.escape import bold
@@ -54,13 +54,15 @@ def report_html(
     """
     task = result.task
     caveats = re.search(r"\*\*Caveats\.\*\*\s*(.+?)(?:\n\s*\n|\Z)", task.datasheet, flags=re.DOTALL)
+    decision = decided_parts(result, decided)
     return document(
         "report.html",
         kicker=f"Model card · COMMOD Explorer · {date}",
         title=f"{data_in_words(result.settings)}: a fairer copy of a model",
-        lead=result.verdict,
+        lead=f"{decision['confirmed']} {result.verdict}".strip(),
         result=result,
         trouble=trouble_in_words(result),
+        widened=widened(result),
         tree=tree,
         nodes=[] if tree is None else nodes_of(tree),
         limits=limits,
@@ -93,7 +95,7 @@ def report_html(
         each_group=each_group(result),
         contract=[[str(rule.name), rule_in_words(rule)] for rule in task.contract],
         p_rules=_p_rules(result),
-        **decided_parts(result, decided),
+        **decision,
         **trade_off(result),
         **who(result),
     )
