@@ -112,7 +112,8 @@ def plot_methods(
         Columns ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what
         a click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier) and ``chosen``; if there
         is a `strong` one, also ``name`` and ``label_at`` (see `with_labels`). A row with the label `REFERENCE` is a
-        level line at its ``change_rate``.
+        level line at its ``change_rate``. Where ``fairness_low, fairness_high, accuracy_low, accuracy_high`` are given,
+        a cross of these ends is drawn: where a model is on other splits.
     styles : tuple of MethodStyle
         In the order of the legend.
     view : {"fairness", "changes"}
@@ -147,6 +148,7 @@ def plot_methods(
         "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
     )
     focus = _Focus(strong, live=live)
+    crosses = _crosses(channels, focus) if view == "fairness" and "fairness_low" in frame else []
     frontiers = (
         alt.Chart()
         .transform_filter(f"datum.best && datum.label != '{DEPLOYED}'")
@@ -172,7 +174,7 @@ def plot_methods(
     )
     if view == "fairness" and live:
         points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
-    layers = [frontiers, points] if lines else [points]
+    layers = [*crosses, frontiers, points] if lines else [points]
     if strong:
         layers[-1] = focus.listen(points, focus.on_points)
         layers += [*_names(x, y, channels, focus), *(_reference(y) if view == "changes" else ())]
@@ -272,6 +274,21 @@ def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.
         x=right, y=beside, text="name:N", color=colour, tooltip=whole, **focus.of_names()
     )
     return [leaders, marks, focus.listen(names, focus.on_names)]
+
+
+def _crosses(channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
+    """Where models are on other splits: of the strong method, and of that under the pointer."""
+    shown = alt.Chart().transform_filter("isValid(datum.fairness_low)")
+    shown = shown.transform_calculate(
+        fairness_mean="(datum.fairness_low + datum.fairness_high) / 2",
+        accuracy_mean="(datum.accuracy_low + datum.accuracy_high) / 2",
+    )
+    look = {"stroke": channels["stroke"], "opacity": focus.by(0.7, 0.4, 0.0)}
+    rule = shown.mark_rule(strokeWidth=1.5, aria=False, tooltip=False, clip=True)
+    return [
+        rule.encode(x="fairness_low:Q", x2="fairness_high:Q", y="accuracy_mean:Q", **look),
+        rule.encode(x="fairness_mean:Q", y="accuracy_low:Q", y2="accuracy_high:Q", **look),
+    ]
 
 
 def _reference(y: Any) -> list[alt.Chart]:

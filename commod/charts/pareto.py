@@ -12,12 +12,13 @@ from commod.charts.parts import coloured, legend_below, shaped, tips, x_axis, y_
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
+    "On other splits": (palette.G, "circle", 60),
     "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
     "g, this setting": (palette.G, "circle", 240),
     "f, as deployed": (palette.F, "diamond", 130),
 }
-SWEEP, PATH, TRIED, CURRENT, DEPLOYED = KINDS
+SWEEP, SPLITS, PATH, TRIED, CURRENT, DEPLOYED = KINDS
 _ACCURACY, _CHANGED = "Accuracy on test (%)", "Decisions changed (% of test)"
 # What can be read in the picture.
 WORDS = (*KINDS, _ACCURACY, _CHANGED)
@@ -94,8 +95,9 @@ def plot_pareto(
     points = (
         alt.Chart()
         .transform_calculate(size=f"({sizes})[datum.kind]", words=words)
-        .mark_point(filled=True, opacity=0.95)
+        .mark_point(filled=True)
         .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
+        .encode(opacity=alt.condition(alt.datum.kind == SPLITS, alt.value(0.35), alt.value(0.95)))
         .encode(description="words:N")
         .add_params(pick)
     )

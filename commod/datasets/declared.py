@@ -265,5 +265,30 @@ TASKS: dict[str, TaskSpec] = {
             suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
             groupings=(_by(_HIRING_SEX), _by(_HIRING_RACE, _HIRING_SEX, lambda_fair=5.0, update="affine")),
         ),
+        TaskSpec(
+            name="ratings",
+            title="Ratings (invented)",
+            features=(
+                Feature("projects", "Projects", "number", "count", "Projects finished in the year.", merit=1),
+                Feature("clients", "Clients' marks", "number", "points", "Mean mark by clients, 0 to 100.", merit=1),
+                Feature("years", "Experience", "number", "years", "Years in the firm.", merit=1),
+                Feature("department", "Department", "category", "", "Sales, engineering or support."),
+                Feature("hours", "Hours", "category", "", "Full time or part time."),
+                Feature("mentor", "Mentor", "category", "", "Whether a senior colleague looks after them."),
+            ),
+            target="rated",
+            target_label="is rated well",
+            outcomes=("not rated well", "rated well"),
+            favourable=1,
+            sensitive="sex",
+            groups=("Female", "Male"),
+            filter="All 4,000 made-up rows: the ratings miss 30 % of women's good years, and the truth is known.",
+            people="employees",
+            story="An invented firm promotes whom a model expects to be rated well. Of 100 {one} it picks {first}, of "
+            "100 {other} {second}.",
+            called=_BY_SEX,
+            suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
+            truth="performed",
+        ),
     )
 }

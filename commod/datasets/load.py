@@ -177,4 +177,5 @@ def _load(name: str, folder: Path) -> Task:
         X[feature.name] = X[feature.name].astype("category" if feature.kind == "category" else float)
     y = frame[spec.target].astype(int)
     sensitive = spec.parted_by.codes(frame)
-    return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet, contract=contract_of(X))
+    truth = frame[spec.truth].astype(int) if spec.truth else None
+    return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet, contract=contract_of(X), truth=truth)

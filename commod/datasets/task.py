@@ -98,6 +98,8 @@ class TaskSpec:
         Ways to part its people into groups; what `sensitive` and `groups` say comes first, and is put there.
     grouping : str
         Name of the one that it has now, see `under`.
+    truth : str
+        Column of the true labels, where `target` is known to be a biased record of them.
     """
 
     name: str
@@ -119,6 +121,7 @@ class TaskSpec:
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     groupings: tuple[Grouping, ...] = ()
     grouping: str = ""
+    truth: str = ""
 
     def __post_init__(self) -> None:
         if not self.groupings or self.groupings[0].name:
@@ -235,6 +238,8 @@ class Task:
         How a cell of the file becomes what stands in ``X``.
     weight : Series of float, optional
         For how many people a row stands, as in a survey; one each, if there is none.
+    truth : Series of int, optional
+        The true labels, where ``y`` is known to be a biased record of them; nothing is trained on them.
     """
 
     spec: TaskSpec
@@ -248,6 +253,7 @@ class Task:
     contract: Contract = field(repr=False, default=())
     roles: Mapping[str, Any] = field(repr=False, default_factory=dict)
     weight: pd.Series | None = field(repr=False, default=None)
+    truth: pd.Series | None = field(repr=False, default=None)
 
     @property
     def command(self) -> list[str]:

@@ -4,22 +4,25 @@ A claim is data before it is a sentence, so that what is said can be held agains
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from commod.experiments.scene import Scene
-from commod.experiments.segments import Segments
+from commod.experiments.segments import Segments, mark_fewest
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 from commod.wording import listed
 
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
-# Whether two methods differ in a cell by more than chance; None if that cannot be told.
-Apart = Callable[[str, str, Place], bool | None]
+# By how many standard errors two methods differ in a cell.
+Apart = Callable[[str, str, Place], float]
+# Of being right about all cells at once.
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,11 @@ class Claim:
     own: float | None  # COMMOD's mean change rate; None if it has no model there
     # Whom COMMOD is held against: the first of the fewest, or, if it is one of them, the best of the others.
     against: str
-    # Whether COMMOD and that one differ by more than chance; None if COMMOD is not there or it cannot be told.
-    beyond_chance: bool | None
+    # Whether COMMOD and that one differ by more than chance, allowing for all cells; None if COMMOD is not there or it
+    # cannot be told.
+    beyond_chance: bool | None = None
+    # On how many other splits one of the fewest has the fewest changes again, and on how many two methods meet there.
+    again: tuple[int, int] = (0, 0)
 
     @property
     def won(self) -> bool:
@@ -72,6 +78,12 @@ class Winners:
             f"Fewest changes: {_counted(self.claims)}."
         ]
         parts += _chance(self.claims)
+        kept, met = (sum(claim.again[i] for claim in self.claims) for i in (0, 1))
+        if met:
+            parts.append(
+                f"On other splits methods meet in these cells {met} times, and the same one changes fewest in {kept} "
+                "of them."
+            )
         for q in sorted({claim.place[0] for claim in self.claims}):
             here = [claim for claim in self.claims if claim.place[0] == q]
             parts.append(f"*{_fair(cuts, criterion, q)}*: {_counted(here)}.")
@@ -105,12 +117,12 @@ class Winners:
         return f"{text}; it has none at all at {CRITERIA[criterion].figure.short_title} {ranges}."
 
 
-def winners_of(cells: pd.DataFrame, apart: Apart | None = None) -> Winners:
+def winners_of(cells: pd.DataFrame, apart: Apart | None = None, by_split: pd.DataFrame | None = None) -> Winners:
     """What can be claimed of cells.
 
     `cells`: ``method, fairness_q, accuracy_q, change_rate``, as of `mark_fewest`, rounded as they are written; with
-    ``sound`` if some may have no sound model. `apart`: tells of two methods and a cell whether they differ by more than
-    chance.
+    ``sound`` if some may have no sound model. `apart`: by how many standard errors two methods differ in a cell; chance
+    is told with Holm's correction for the number of cells. `by_split`: cells of other splits (`cells_by_split`).
     """
     blind = cells[~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)]
     sound = blind["sound"].astype(bool) if "sound" in blind else pd.Series(True, index=blind.index)
@@ -128,16 +140,40 @@ def winners_of(cells: pd.DataFrame, apart: Apart | None = None) -> Winners:
         fewest = tuple(sorted((name for name in rates if rates[name] == rate), key=order.__getitem__))
         others = {name: rates[name] for name in rates if name != "commod"}
         against = min(others, key=lambda name: (others[name], order[name])) if "commod" in fewest else fewest[0]
-        beyond = apart("commod", against, place) if apart is not None and "commod" in rates else None
-        claims.append(Claim(place, fewest, rate, rates.get("commod"), against, beyond))
+        again = (0, 0) if by_split is None else _again(by_split, place, fewest)
+        claims.append(Claim(place, fewest, rate, rates.get("commod"), against, again=again))
+    if apart is not None:
+        own = [i for i, claim in enumerate(claims) if claim.own is not None]
+        beyond = _beyond_chance([apart("commod", claims[i].against, claims[i].place) for i in own])
+        for i, is_beyond in zip(own, beyond, strict=True):
+            claims[i] = replace(claims[i], beyond_chance=is_beyond)
     return Winners(tuple(claims), tuple(alone), tuple(sorted(nonsense)), "commod" in set(cells["method"]))
 
 
+def _beyond_chance(errors: Sequence[float]) -> list[bool]:
+    """Which of several differences, in standard errors, are beyond chance, by Holm's step-down test."""
+    chances = 2 * ndtr(-np.abs(np.asarray(errors, dtype=float)))
+    found, left = [False] * len(errors), len(errors)
+    for place in np.argsort(chances, kind="stable"):
+        if chances[place] > (1 - CONFIDENCE) / left:
+            break
+        found[place], left = True, left - 1
+    return found
+
+
+def _again(by_split: pd.DataFrame, place: Place, fewest: Collection[str]) -> tuple[int, int]:
+    """On how many splits one of the fewest has the fewest changes again, and on how many two methods meet."""
+    here = by_split[(by_split["fairness_q"] == place[0]) & (by_split["accuracy_q"] == place[1])]
+    marked = [mark_fewest(rows) for _, rows in here.groupby("split")]
+    met = [rows for rows in marked if rows["contested"].any()]
+    return sum(bool(rows.loc[rows["fewest"], "method"].isin(list(fewest)).any()) for rows in met), len(met)
+
+
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:
-    """Whether the mean change rates of two methods in a cell differ by more than chance in who is on test.
+    """By how many standard errors the mean change rates of two methods in a cell differ.
 
     Both are counted on the same people: of each person, the share of a method's models in the cell that change the
-    decision. The 95 % interval of the mean difference leaves 0 out, or not. `points` are those of the sweeps one under
+    decision. The error is that of the mean difference over who is on test. `points` are those of the sweeps one under
     another (`points_of`), with ``fairness_q, accuracy_q``; models that change nobody do not count, as in the cells.
     """
     counted = points.assign(at=points.groupby("method").cumcount())
@@ -151,11 +187,11 @@ def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFr
         models = [sweeps[method].models[i].decisions_test != before for i in places[(method, *place)]]
         return np.asarray(np.mean(models, axis=0))
 
-    def apart(one: str, other: str, place: Place) -> bool | None:
+    def apart(one: str, other: str, place: Place) -> float:
         more = share(one, place) - share(other, place)
         mean = float(weights @ more)
         error = float(np.sqrt(np.sum((weights * (more - mean)) ** 2)))
-        return abs(mean) > 1.96 * error
+        return mean / error if error else 0.0
 
     return apart
 
@@ -253,7 +289,7 @@ def _chance(claims: Sequence[Claim]) -> list[str]:
         some = [claim for claim in known if claim.won == won]
         if some:
             parts.append(f"{sum(bool(claim.beyond_chance) for claim in some)} of COMMOD's {len(some)} {verb}")
-    return [f"Beyond chance are {listed(parts)}."]
+    return [f"Beyond chance, allowing for all cells, are {listed(parts)}."]
 
 
 def _fair(cuts: Segments, criterion: str, q: int) -> str:

@@ -24,7 +24,7 @@ _ADVANCED = ("max_changes",)
 def sidebar(*, elsewhere: Collection[str] = ()) -> None:
     """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn.
 
-    `elsewhere` are controls that the page draws itself.
+    `elsewhere` are controls that the page draws itself, or does without.
     """
     with st.sidebar:
         _scene_choices()
@@ -41,7 +41,7 @@ def sidebar(*, elsewhere: Collection[str] = ()) -> None:
         with st.expander(say("controls.advanced")):
             for name in _ADVANCED:
                 control(name)
-        _rest_of_scene()
+        _rest_of_scene(elsewhere)
 
 
 def scene_sidebar() -> None:
@@ -60,10 +60,10 @@ def _scene_choices() -> None:
                 st.caption(f":material/warning: {escape_markdown(sentence)}")
 
 
-def _rest_of_scene() -> None:
+def _rest_of_scene(elsewhere: Collection[str] = ()) -> None:
     """The rest of the scene, f above all, and whose doing it is if not everything can be moved."""
     for name, declared in controls_of("scene").items():
-        if declared.grid or name in _OF_F:
+        if (declared.grid or name in _OF_F) and name not in elsewhere:
             control(name)
     if session.access().live is not None:
         st.caption(say("room.frozen_says" if session.state().frozen else "controls.link_has_set"))

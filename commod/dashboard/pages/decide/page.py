@@ -27,7 +27,7 @@ def show() -> None:
         "Say what a model has to do before you would use it. Each requirement is checked on people whom it has not "
         "learnt from, beside **f**, the model in use, and the best model of every other method."
     )
-    result = current_model()
+    result = current_model(without=("seed",))  # who may choose the split may choose the verdict
     session.keep_link(**sweeps.link())
     st.header("What do you require?", anchor="required", help=meanings(session.current().task_name))
     required = draw_requirements()

@@ -26,6 +26,7 @@ from commod.dashboard.views.concepts import draw_concepts
 from commod.dashboard.views.dots import draw_dots, draw_story
 from commod.dashboard.views.model import explain, train
 from commod.dashboard.views.shap import begin_shap
+from commod.dashboard.views.splits import begin_splits
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
 from commod.dashboard.views.words import say
@@ -79,7 +80,8 @@ def show() -> None:
     cost = begin_cost(settings, result, limited)
     better = begin_trouble(settings, result, trouble)
     form = begin_other_form(settings, other)
-    draw_pending(cost, *better, begin_sweep(result.settings), *rest, form, *begin_ahead(settings))
+    sweep_and_splits = (begin_sweep(result.settings), begin_splits(result))
+    draw_pending(cost, *better, *sweep_and_splits, *rest, form, *begin_ahead(settings))
 
 
 def _draw_top(top: Any, left: Any) -> None:

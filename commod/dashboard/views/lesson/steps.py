@@ -75,6 +75,7 @@ SHOWS = (
     "concepts",
     "shap",
     "record",
+    "biased",
     "certainty",
 )
 
