@@ -282,12 +282,12 @@ TASKS: dict[str, TaskSpec] = {
             favourable=1,
             sensitive="sex",
             groups=("Female", "Male"),
-            filter="All 4,000 made-up rows: the ratings miss 30 % of women's good years, and the truth is known.",
+            filter="All 4,000 made-up rows: the ratings miss 40 % of women's good years, and the truth is known.",
             people="employees",
             story="An invented firm promotes whom a model expects to be rated well. Of 100 {one} it picks {first}, of "
             "100 {other} {second}.",
             called=_BY_SEX,
-            suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
+            suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2, "update": "affine"},
             truth="performed",
         ),
     )

@@ -86,7 +86,7 @@ def hiring_table(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
 
 
 # Of women's good years, the share that the invented ratings miss.
-MISSED = 0.3
+MISSED = 0.4
 
 
 def ratings_table(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
@@ -102,12 +102,12 @@ def ratings_table(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
     clients = np.clip(rng.normal(70, 12, rows), 0, 100).round()
     years = np.minimum(rng.gamma(2.0, 3.0, rows), 30).round(1)
     departments = np.array(["sales", "engineering", "support"])
-    chances = np.where(women[:, None], (0.25, 0.2, 0.55), (0.3, 0.55, 0.15)).cumsum(axis=1)
+    chances = np.where(women[:, None], (0.2, 0.15, 0.65), (0.3, 0.6, 0.1)).cumsum(axis=1)
     department = departments[(rng.random(rows)[:, None] > chances).sum(axis=1)]
-    part_time = rng.random(rows) < np.where(women, 0.5, 0.08)
-    mentor = rng.random(rows) < np.where(women, 0.2, 0.5)
-    merit = 0.45 * (projects - 5) + 0.08 * (clients - 70) + 0.05 * (years - 6)
-    performed = rng.random(rows) < 1 / (1 + np.exp(-(merit + 0.3)))
+    part_time = rng.random(rows) < np.where(women, 0.6, 0.06)
+    mentor = rng.random(rows) < np.where(women, 0.15, 0.55)
+    merit = 0.72 * (projects - 5) + 0.128 * (clients - 70) + 0.08 * (years - 6)
+    performed = rng.random(rows) < 1 / (1 + np.exp(-(merit + 0.4)))
     missed = women & (rng.random(rows) < MISSED)
     return pd.DataFrame(
         {

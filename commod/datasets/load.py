@@ -55,8 +55,8 @@ def load_task(name: str) -> Task:
     Parameters
     ----------
     name : str
-        "law_school", "law_school_full", "compas", "adult" or "german"; with a grouping, if it is not to be the one that
-        the data set opens with: "adult.race_sex".
+        One of `task_names`; with a grouping, if it is not to be the one that the data set opens with:
+        "adult.race_sex".
 
     Returns
     -------

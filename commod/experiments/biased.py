@@ -36,7 +36,7 @@ def shares_to_ask(scene: Scene) -> list[float]:
 
 
 def figures_if_missed(scene: Scene, decisions: Any, missed: float = 0.0) -> dict[str, float]:
-    """The key figures of decisions on test, and ``right``, the share of the changes that are right, if so much is missed."""
+    """The key figures of decisions on test, and ``right``, the share of the changes that are right, if so."""
     counts = if_missed(_counts(scene, decisions), disadvantaged(scene), scene.task.spec.favourable, missed)
     changed = [counts[:, :, old, 1 - old].sum() for old in (0, 1)]
     right = sum(counts[:, 1 - old, old, 1 - old].sum() for old in (0, 1))
@@ -45,7 +45,7 @@ def figures_if_missed(scene: Scene, decisions: Any, missed: float = 0.0) -> dict
 
 
 def if_missed(counts: Counts, group: int, favourable: int, missed: float) -> Counts:
-    """Counts (groups, label, …) as they would be if the record had not missed a share of a group's favourable labels."""
+    """Counts (groups, label, …) as they would be had the record not missed a share of a group's favourable labels."""
     found = counts.copy()
     people = counts[group].sum(axis=0)
     found[group, favourable] = np.minimum(counts[group, favourable] / (1.0 - missed), people)

@@ -156,7 +156,7 @@ def few_refits(request, monkeypatch):
         monkeypatch.setattr(tasks, "some_refits", _the_model_itself)
 
 
-def _the_model_itself(result, first, count, points, report=None):
+def _the_model_itself(result, drawn, first, count, points, report=None):
     figures = result.scene.figures(result.decisions)
     return Refits(count * result.changed_test.astype(int), pd.DataFrame([figures] * count)), {}
 

@@ -16,7 +16,9 @@ from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.model import current_model
 
 # Words of the verdicts.
-EXPLAINED = "\n\n".join(f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits")))
+EXPLAINED = "\n\n".join(
+    f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits", "splits"))
+)
 
 
 def show() -> None:

@@ -106,8 +106,10 @@ def _of_line(result: FitResult) -> tuple[Any, ...]:
 def splits_in_words(settings: Settings, splits: Refits) -> str:
     """Mean ± sd of the three axes over other splits."""
     figures = [FIGURES[name] for name in (CRITERIA[settings.fairness].figure_name, *_MEASURES)]
-    rows = splits.spread.loc[[figure.name for figure in figures]].itertuples()
-    told = [f"{each.short_in_sentence} {each.show(row.mean)} ± {each.show(row.sd)}" for each, row in zip(figures, rows)]
+    told = []
+    for figure in figures:
+        mean, sd = splits.spread.loc[figure.name]
+        told.append(f"{figure.short_in_sentence} {figure.show(mean)} ± {figure.show(sd)}")
     return f"on {len(splits)} other splits {', '.join(told)}"
 
 

@@ -48,6 +48,8 @@ def show() -> None:
     asked = st.container()
     missed = ask_missed(result)
     bound = result_of(tasks.limits(settings, missed), st.empty(), "Counting the limit")
+    if missed and not CRITERIA[settings.fairness].by_label:
+        st.caption("The limit counts decisions, whatever the record says. Accuracies and the price change.")
     with asked:
         budget, level = ask(CRITERIA[settings.fairness], bound)
     one_way = settings.direction != "both"
