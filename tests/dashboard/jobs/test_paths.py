@@ -161,6 +161,27 @@ def test_when_the_hand_moves_the_paths_near_it_come_next_and_none_twice(alone, m
     assert ratios == [here.lambda_ratio, far.lambda_ratio, far.lambda_ratio, here.lambda_ratio]
 
 
+def test_data_on_two_screens_take_turns(alone, monkeypatch):
+    """Sixty people looked at two data sets, and one of them had no path for minutes."""
+    solved, go = [], threading.Semaphore(0)
+
+    def solve(settings, values, scene, points, report):
+        if settings.seed in (62, 63):  # and no precomputer of another test's
+            solved.append(settings.seed)
+            go.acquire(timeout=60)
+        return None, {}
+
+    monkeypatch.setattr(tasks, "solve_path", solve)
+    monkeypatch.setattr(paths, "neighbours_of", lambda settings: iter([settings]))
+    precomputer = paths.PathPrecomputer()
+    for seed in (62, 63):
+        precomputer.want(replace(SETTINGS, seed=seed))
+        wait_until(lambda: solved)
+    go.release(10)
+    wait_until(lambda: len(solved) == 4)
+    assert solved == [62, 63, 63, 62]
+
+
 def test_nothing_is_precomputed_that_nobody_has_looked_at_for_minutes(alone, monkeypatch):
     tried = []
     monkeypatch.setattr(tasks, "solve_path", lambda *about, scene, points, report: (tried.append(about), {}))
