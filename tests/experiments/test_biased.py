@@ -133,7 +133,7 @@ def test_no_more_can_be_missing_than_the_record_leaves_room_for(ratings):
 @pytest.mark.slow
 def test_the_datasheet_says_what_ten_splits_show():
     scene, task = prepare("ratings"), load_task("ratings")
-    cell, gains = Cell("commod", 3.0, (("update", "affine"),)), []
+    cell, gains = Cell("commod", 3.0, (("lambda_ratio", 0.05), ("update", "affine"))), []
     for i in range(N_SPLITS):
         here = drawn_anew(scene, i, "splits")
         decided = fit_cell(here, cell, "demographic_parity").decisions_test
@@ -141,8 +141,7 @@ def test_the_datasheet_says_what_ten_splits_show():
         gains.append([_accuracy(world, decided) - _accuracy(world, here.decisions_test) for world in worlds])
     lost, gained = -100 * np.mean(gains, axis=0)
     assert f"loses {lost:.1f} points of accuracy by\nthe record and gains {-gained:.1f} in truth" in task.datasheet
-    assert (np.round(gains, 3) <= 0)[:, 0].all()
-    assert (np.array(gains)[:, 1] > 0).all()
+    assert [(np.array(gains)[:, 0] < 0).sum(), (np.array(gains)[:, 1] > 0).sum()] == [9, 10]
 
 
 def _accuracy(scene, decisions):
