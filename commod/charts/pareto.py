@@ -12,7 +12,7 @@ from commod.charts.parts import coloured, legend_below, shaped, tips, x_axis, y_
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
-    "On other splits": (palette.G, "circle", 60),
+    "On other splits": (palette.SPLITS, "circle", 60),
     "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
     "g, this setting": (palette.G, "circle", 240),
@@ -95,9 +95,8 @@ def plot_pareto(
     points = (
         alt.Chart()
         .transform_calculate(size=f"({sizes})[datum.kind]", words=words)
-        .mark_point(filled=True)
+        .mark_point(filled=True, opacity=0.95)
         .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
-        .encode(opacity=alt.condition(alt.datum.kind == SPLITS, alt.value(0.35), alt.value(0.95)))
         .encode(description="words:N")
         .add_params(pick)
     )

@@ -36,7 +36,6 @@ def ask_missed(result: FitResult) -> float:
 
 def draw_biased(result: FitResult) -> None:
     """The question with its slider, and the figures by the record, if so, and in truth where that is known."""
-    st.subheader(say("biased.title"))
     missed, scene = ask_missed(result), result.scene
     worlds = {say("biased.record"): (scene, 0.0)}
     if missed:
