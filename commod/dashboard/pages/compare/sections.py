@@ -116,6 +116,7 @@ class Compared(Swept):
         frame = pd.concat([self.rows[~hopeless], pd.DataFrame([f])], ignore_index=True)
         ends = (float(frame["accuracy"].min()), float(frame["accuracy"].max()))
         look = self.look | {"accuracy_range": ends, "upward": self.criterion.upward, "height": HEIGHT}
+        look |= {"crosses": True} if self.spread else {}
         named = with_labels(frame, x="fairness", y="accuracy", ends=ends, height=HEIGHT, upward=self.criterion.upward)
         return named, int(hopeless.sum()), look
 
