@@ -195,14 +195,18 @@ def rerun(page):
 
 
 def follow(page, script):
-    """Go to a page by the menu, as the English reader finds it."""
-    from commod.dashboard.text.menu import MENU, PAGES  # which takes a while, and benchmarks do without
+    """Go to a page by the menu, as the English reader finds it: an entry, and the link to the page at its top."""
+    from commod.dashboard.text.language import FIRST, phrase
+    from commod.dashboard.text.menu import MENU, PAGES, entry_of  # which takes a while, and benchmarks do without
 
-    group = next(group for group, pages in MENU.items() if script in pages)
-    if group:
-        page.get_by_role("button", name=group.capitalize(), exact=True).click()
-    page.get_by_role("menuitem" if group else "link", name=PAGES[script][0]).first.click()
-    page.wait_for_function("name => document.title.startsWith(name)", arg=PAGES[script][0])
+    entry = entry_of(script)
+    first = next(iter(MENU[entry]))
+    menu = page.get_by_role("navigation", name="App pages")
+    menu.get_by_role("link", name=phrase(FIRST, f"frame.{entry}")).click()
+    page.wait_for_function("name => document.title.startsWith(name)", arg=PAGES[first][0])
+    if script != first:
+        page.get_by_test_id("stPageLink-NavLink").filter(has_text=PAGES[script][0]).first.click()
+        page.wait_for_function("name => document.title.startsWith(name)", arg=PAGES[script][0])
 
 
 def cut_off(page):

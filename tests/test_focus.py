@@ -85,7 +85,7 @@ def test_nothing_that_can_have_the_focus_is_taken_out_of_the_page_when_the_scrip
     ("path", "title"),
     [
         ("compare?methods=commod,lpp&seed=3", "Models matched"),  # of which no other test has the answers
-        ("runs?runs=one*law_school*lambda_fair-1", "Do their changes make sense?"),
+        ("runs?runs=one*law_school*lambda_fair-1", "The runs side by side"),
     ],
 )
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 from commod.dashboard.server.browser import COOKIE, HEADER
 from commod.dashboard.server.files import SESSION_FILES
-from commod.dashboard.text.menu import PAGES
+from commod.dashboard.text.menu import MENU, PAGES
 from commod.datasets.example import example_table
 from tests.browsing import chromium, chromium_path, follow, serve, settled, with_faults
 from tests.waiting import PATIENCE, wait_until
@@ -153,6 +153,7 @@ def test_the_first_visit_of_all_may_be_to_any_page(server):
     kinds = [message.WhichOneof("type") for message in first.received]
     menu = first.received[kinds.index("navigation")].navigation
     assert [page.url_pathname for page in menu.app_pages] == ["", *(Path(page).stem for page in [*PAGES][1:])]
+    assert sum(not page.is_hidden for page in menu.app_pages) == len(MENU)
     assert {page.page_script_hash: page.url_pathname for page in menu.app_pages}[menu.page_script_hash] == "your_data"
     assert "page_not_found" not in kinds
     assert "Your file" in first.widgets

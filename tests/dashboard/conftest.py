@@ -21,6 +21,7 @@ from commod.experiments.refits import Refits
 from commod.explain.shap_comparison import explain_with_shap
 from commod.models.competitors import METHODS
 from tests.dashboard.driving import fine, forget, run
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -38,7 +39,7 @@ def no_pauses():
     ask = local_script_runner.require_widgets_deltas
 
     def wait(runner, timeout):
-        runner._script_thread.join(timeout)
+        runner._script_thread.join(max(timeout, PATIENCE))  # Streamlit's own three seconds are few on a busy machine
         ask(runner, 0.1)  # says what is wrong if the script has not ended
 
     with pytest.MonkeyPatch.context() as patch:
