@@ -2,6 +2,7 @@
 
 F = "#1F80C4"  # a little lighter than theirs, for the dark theme
 G = "#D55E00"
+SPLITS = "#EDB08A"
 PATH = "#CC79A7"
 TRAIL = "#E69F00"
 FRONTIER = "#8A8A8A"

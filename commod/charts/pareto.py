@@ -12,12 +12,13 @@ from commod.charts.parts import coloured, line_at, shaped, tips, towards, x_axis
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
+    "On other splits": (palette.SPLITS, "circle", 60),
     "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
     "g, this setting": (palette.G, "circle", 240),
     "f, as deployed": (palette.F, "diamond", 130),
 }
-SWEEP, PATH, TRIED, CURRENT, DEPLOYED = KINDS
+SWEEP, SPLITS, PATH, TRIED, CURRENT, DEPLOYED = KINDS
 _ACCURACY, _CHANGED = "Accuracy", "Decisions changed"
 # What can be read in the picture.
 WORDS = (_ACCURACY, _CHANGED)

@@ -103,6 +103,8 @@ class TaskSpec:
         Ways to part its people into groups; what `sensitive` and `groups` say comes first, and is put there.
     grouping : str
         Name of the one that it has now, see `under`.
+    truth : str
+        Column of the true labels, where `target` is known to be a biased record of them.
     """
 
     name: str
@@ -125,6 +127,7 @@ class TaskSpec:
     opens: str = ""
     groupings: tuple[Grouping, ...] = ()
     grouping: str = ""
+    truth: str = ""
 
     def __post_init__(self) -> None:
         if not self.groupings or self.groupings[0].name:
@@ -254,6 +257,8 @@ class Task:
         The people that `seal` has taken out: none of them is in ``X``, ``y`` or any split.
     test_share : float
         Of the rows that are left, those that go to test.
+    truth : Series of int, optional
+        The true labels, where ``y`` is known to be a biased record of them; nothing is trained on them.
     """
 
     spec: TaskSpec
@@ -270,6 +275,7 @@ class Task:
     sealed: Split | None = field(repr=False, default=None)
     test_share: float = TEST_SHARE
     _first: tuple[np.ndarray, np.ndarray] | None = field(repr=False, default=None)  # split 0, where it is given
+    truth: pd.Series | None = field(repr=False, default=None)
 
     @property
     def command(self) -> list[str]:

@@ -26,13 +26,13 @@ _ON_DECIDE = ("sealed",)
 def sidebar(*, elsewhere: Collection[str] = ()) -> None:
     """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn.
 
-    `elsewhere` are controls that the page draws itself.
+    `elsewhere` are controls that the page draws itself, or does without.
     """
     with st.sidebar:
-        _draw(controls_of("scene"))
+        _draw(name for name in controls_of("scene") if name not in elsewhere)
         _draw(name for name in controls_of("model") if name not in elsewhere)
         _steps()
-        _end(_ADVANCED)
+        _end(name for name in _ADVANCED if name not in elsewhere)
 
 
 def scene_sidebar() -> None:

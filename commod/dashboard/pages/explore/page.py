@@ -24,6 +24,7 @@ from commod.dashboard.views.dots import draw_dots, draw_story
 from commod.dashboard.views.model import explain, train
 from commod.dashboard.views.next_step import begin_next_steps
 from commod.dashboard.views.shap import begin_shap
+from commod.dashboard.views.splits import begin_splits
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
 from commod.dashboard.views.trouble import trouble_in_words
@@ -85,7 +86,8 @@ def show() -> None:
     # What may take a while comes last: the page above is complete without it.
     cost = begin_cost(settings, result, limited)
     better = begin_next_steps(settings, result, offers)
-    draw_pending(cost, *better, begin_sweep(result.settings), *rest, *begin_ahead(settings))
+    sweep_and_splits = (begin_sweep(result.settings), begin_splits(result))
+    draw_pending(cost, *better, *sweep_and_splits, *rest, *begin_ahead(settings))
 
 
 def _begin_rest(settings: Settings, result: FitResult) -> list[Pending | None]:

@@ -14,6 +14,7 @@ from commod.charts.parts import towards
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
+from commod.dashboard.views.biased import draw_biased
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.concepts import draw_concepts
@@ -274,6 +275,7 @@ _PICTURES: dict[str, Callable[[Stage], None]] = {
     "concepts": _concepts,
     "shap": lambda at: draw_shap(at.after),
     "record": lambda at: draw_record(at.live),
+    "biased": lambda at: draw_biased(at.live),
     "certainty": lambda at: draw_certainty(at.live),
 }
 assert set(_PICTURES) == set(SHOWS)
