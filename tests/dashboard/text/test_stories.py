@@ -84,7 +84,10 @@ def test_every_group_of_every_data_set_is_called_something(name, language):
 def test_of_many_groups_the_extremes_are_told_and_few_people_are_none():
     adult = TASKS["adult"].under("race")
     rows = hundred((0.0, 0, 0, 0, 9), (0.3, 0, 0, 0), (0.12, 0, 0, 0), (0.2, 0, 0, 0), (0.25, 0, 0, 0))
-    assert "Of 100 Asian or Pacific adults it says so of 30, of 100 Black adults of 12." in story("en", adult, rows)
+    told = story("en", adult, rows)
+    assert "Of 100 Asian or Pacific adults it says so of 30, of 100 Black adults of 12." in told
+    assert told.endswith("Of the 4 groups with at least 100 test people, these two are furthest apart.")
+    assert story("en", adult, rows.assign(count=500)).endswith("Of 5 groups, these two are furthest apart.")
 
 
 def test_somebody_is_never_rounded_to_nobody():
