@@ -173,3 +173,25 @@ def test_what_only_a_weaker_model_gains_is_found(monkeypatch):
     none = replace(good, fairness=0.0)
     monkeypatch.setattr(held, "trial", lambda update, value: good if (update, value) == ("ratio", 1.0) else none)
     assert held.best() == 0.9
+
+
+@pytest.mark.parametrize(
+    ("middle", "why"),
+    [
+        (0.8, "the smallest λ_fair that goes at least half of the way from f (P-Rule 0.250) to the fairest that was"),
+        (0.3, "the fairest that was tried (f has P-Rule 0.250)."),  # which only the end of the slider reaches
+    ],
+)
+def test_why_own_data_open_where_they_do(own, monkeypatch, middle, why):
+    values = {1.0: 0.3, 2.0: middle, 3.0: 0.9}
+    monkeypatch.setattr(start, "TRIED", tuple(values))
+    monkeypatch.setattr(start, "FORMS", {"ratio": start.FORMS["ratio"]})
+    held = _HeldOut(prepare("law_school"), DP)
+    held.of_f = replace(held.of_f, fairness=0.25)
+
+    def trial(update, value):
+        return held._trials.setdefault((update, value), Trial(update, value, values[value], 0.75, 0.08, 0.4, 0.2))
+
+    monkeypatch.setattr(held, "trial", trial)
+    monkeypatch.setattr(held, "best", lambda: 0.9)
+    assert why in start._own_start(held).told
