@@ -59,8 +59,8 @@ def load_task(name: str) -> Task:
     Parameters
     ----------
     name : str
-        "law_school", "law_school_full", "compas", "adult" or "german"; with a grouping, if it is not to be the one that
-        the data set opens with: "adult.race_sex". With "+sealed" behind it, half of the test part is sealed.
+        One of `task_names`; with a grouping, if it is not to be the one that the data set opens with:
+        "adult.race_sex". With "+sealed" behind it, half of the test part is sealed.
 
     Returns
     -------
@@ -184,4 +184,5 @@ def _load(name: str, folder: Path) -> Task:
         X[feature.name] = X[feature.name].astype("category" if feature.kind == "category" else float)
     y = frame[spec.target].astype(int)
     sensitive = spec.parted_by.codes(frame)
-    return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet, contract=contract_of(X))
+    truth = frame[spec.truth].astype(int) if spec.truth else None
+    return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet, contract=contract_of(X), truth=truth)

@@ -85,8 +85,7 @@ class TaskSpec:
     people : str
         Who the rows are.
     story : str
-        Who decides what about whom, and how often f says so of 100 people of two groups: two sentences with the fields
-        ``{one}``, ``{other}`` (people of a group) and ``{first}``, ``{second}`` (how many of 100).
+        Who decides what about whom, in a sentence.
     called : mapping
         Name of a group to how one speaks of its people in a sentence: ``"White": "White {people}"``.
     scores : str
@@ -98,10 +97,14 @@ class TaskSpec:
     targets : mapping
         Criterion to what the search for a target starts from, something that can be had: the figure, and the share of
         changes in percent.
+    opens : str
+        Name of the grouping that the app opens it with; default, the first.
     groupings : tuple of Grouping
         Ways to part its people into groups; what `sensitive` and `groups` say comes first, and is put there.
     grouping : str
         Name of the one that it has now, see `under`.
+    truth : str
+        Column of the true labels, where `target` is known to be a biased record of them.
     """
 
     name: str
@@ -121,8 +124,10 @@ class TaskSpec:
     threshold: float = 0.5
     suited: Mapping[str, Any] = field(default_factory=dict, hash=False)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    opens: str = ""
     groupings: tuple[Grouping, ...] = ()
     grouping: str = ""
+    truth: str = ""
 
     def __post_init__(self) -> None:
         if not self.groupings or self.groupings[0].name:
@@ -252,6 +257,8 @@ class Task:
         The people that `seal` has taken out: none of them is in ``X``, ``y`` or any split.
     test_share : float
         Of the rows that are left, those that go to test.
+    truth : Series of int, optional
+        The true labels, where ``y`` is known to be a biased record of them; nothing is trained on them.
     """
 
     spec: TaskSpec
@@ -268,6 +275,7 @@ class Task:
     sealed: Split | None = field(repr=False, default=None)
     test_share: float = TEST_SHARE
     _first: tuple[np.ndarray, np.ndarray] | None = field(repr=False, default=None)  # split 0, where it is given
+    truth: pd.Series | None = field(repr=False, default=None)
 
     @property
     def command(self) -> list[str]:
@@ -379,7 +387,7 @@ class Task:
             number = np.cumsum(~apart) - 1  # of a row among those that are left
             first = number[train], number[test[~apart[test]]]
             share = len(first[1]) / (number[-1] + 1)
-        by_row = {name: getattr(self, name) for name in ("X", "y", "sensitive", "weight", "person", "time")}
+        by_row = {name: getattr(self, name) for name in ("X", "y", "sensitive", "weight", "person", "time", "truth")}
         left: dict[str, Any] = {name: rows[~apart] for name, rows in by_row.items() if rows is not None}
         return replace(self, **left, sealed=self._everyone.take(np.flatnonzero(apart)), test_share=share, _first=first)
 

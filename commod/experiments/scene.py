@@ -176,6 +176,11 @@ class Scene:
             encoded_test=encoder.transform(self.task.features(self.test.X)),
         )
 
+    def on_split(self, seed: int) -> Scene:
+        """The same data, kind of f and threshold on another split, f trained anew."""
+        made = trained_on(self.task, self.base_model, seed)
+        return replace(made, threshold=self.threshold, logit_test=made.logit_test - self.line)
+
     @cached_property
     def sampled(self) -> Scene:
         """Of a large table, with at most `MAX_SAMPLE` training rows, drawn from each group and label alike."""
@@ -275,7 +280,11 @@ def _prepare(key: SceneKey) -> Scene:
     if threshold != ONE_HALF:
         scene = prepare(data, base_model, seed)
         return replace(scene, threshold=threshold, logit_test=scene.logit_test - logit_of(threshold))
-    task = _task_of(key)
+    return trained_on(_task_of(key), base_model, seed)
+
+
+def trained_on(task: Task, base_model: str, seed: int) -> Scene:
+    """A split of a task with its f, which is trained here; nothing is kept."""
     train, test = task.split(seed=seed)
     given = base_model == GIVEN_SCORES
     f: BaseModel = task.spec.scores if given else train_base_model(task, train, base_model)

@@ -19,6 +19,7 @@ from commod.dashboard.state.settings import (
     defaults,
     first_data,
     offered,
+    opening,
     sound_data,
 )
 from commod.dashboard.streamlit_internals import forget_widgets, media, this_session
@@ -249,7 +250,7 @@ def change(name: str) -> None:
     usual, kept = defaults(here.data, here.groups), controls_of("scene") if name == "data" else CONTROLS
     chosen = {other: getattr(here, other) for other in kept if other not in _OPENS}
     chosen = {other: value for other, value in chosen.items() if value != getattr(usual, other)}
-    there = defaults(opened["data"]) if name == "data" else defaults(here.data, opened["groups"])
+    there = opening(opened["data"]) if name == "data" else defaults(here.data, opened["groups"])
     go_to(offered(replace(there, **chosen)).looked_at_as(here))
 
 

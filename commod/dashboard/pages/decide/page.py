@@ -17,7 +17,9 @@ from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.model import current_model
 
 # Words of the verdicts.
-EXPLAINED = "\n\n".join(f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits")))
+EXPLAINED = "\n\n".join(
+    f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits", "splits"))
+)
 
 
 def show() -> None:
@@ -28,7 +30,7 @@ def show() -> None:
         "Say what a model has to do before you would use it. Each requirement is checked on people whom it has not "
         "learnt from, beside **f**, the model in use, and the best model of every other method."
     )
-    result = current_model()
+    result = current_model(without=("seed",))  # who may choose the split may choose the verdict
     session.keep_link(**sweeps.link())
     draw_sealed(result)
     st.header("What do you require?", anchor="required", help=meanings(session.current().task_name))
