@@ -387,7 +387,7 @@ class Task:
             number = np.cumsum(~apart) - 1  # of a row among those that are left
             first = number[train], number[test[~apart[test]]]
             share = len(first[1]) / (number[-1] + 1)
-        by_row = {name: getattr(self, name) for name in ("X", "y", "sensitive", "weight", "person", "time")}
+        by_row = {name: getattr(self, name) for name in ("X", "y", "sensitive", "weight", "person", "time", "truth")}
         left: dict[str, Any] = {name: rows[~apart] for name, rows in by_row.items() if rows is not None}
         return replace(self, **left, sealed=self._everyone.take(np.flatnonzero(apart)), test_share=share, _first=first)
 

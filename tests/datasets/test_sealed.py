@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.datasets import Choice, ChoiceError, is_shipped, load_task, make_task
+from commod.datasets import TASKS, Choice, ChoiceError, is_shipped, load_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.load import data_of
 from commod.experiments import prepare
@@ -157,3 +157,10 @@ def test_the_draw_goes_with_no_group_and_no_outcome():
     for of in ("sensitive", "y"):
         left, sealed = getattr(task, of).mean(), getattr(task.sealed, of).mean()
         assert left == pytest.approx(sealed, abs=0.04)
+
+
+def test_true_labels_of_sealed_people_are_taken_out_too():
+    name = next(name for name, spec in TASKS.items() if spec.truth)
+    task = load_task(f"{name}+sealed")
+    assert task.truth.index.equals(task.y.index)
+    assert not set(task.truth.index) & set(task.sealed.X.index)
