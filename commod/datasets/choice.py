@@ -16,9 +16,10 @@ class Choice:
 
     Attributes
     ----------
-    target, favourable : str
-        The outcome's column, and the value (as text) that is good for a person; all other values count as the other
-        outcome.
+    target : str
+        The outcome's column.
+    favourable : str or tuple of str
+        The value (as text) that is good for a person, or several of them; all others count as the other outcome.
     sensitive : str or (str, str)
         Column of the sensitive attribute; two of them are crossed.
     groups : tuple of str
@@ -58,7 +59,7 @@ class Choice:
     """
 
     target: str
-    favourable: str
+    favourable: str | tuple[str, ...]
     sensitive: str | tuple[str, ...]
     groups: tuple[str, ...]
     kinds: dict[str, Kind] = field(hash=False)
@@ -88,3 +89,13 @@ class Choice:
     def sensitive_columns(self) -> tuple[str, ...]:
         """The column of the sensitive attribute, or the two that are crossed."""
         return (self.sensitive,) if isinstance(self.sensitive, str) else self.sensitive
+
+    @property
+    def good_values(self) -> tuple[str, ...]:
+        """The values of the outcome that are good for a person."""
+        return (self.favourable,) if isinstance(self.favourable, str) else self.favourable
+
+    @property
+    def good_in_words(self) -> str:
+        """The favourable outcome as pages name it: "Pass or Distinction"."""
+        return " or ".join(self.good_values)

@@ -114,7 +114,13 @@ _MANY: dict[str, Any] = {"nargs": "+", "action": "extend"}
 _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
     ("--outcome", "target", "COLUMN", "what was decided or what happened", {}),
     ("--outcome-cut", "target_cut", "NUMBER", "cut an outcome of numbers in two there", {"type": _number}),
-    ("--favourable", "favourable", "VALUE", "the outcome that is good for a person", {}),
+    (
+        "--favourable",
+        "favourable",
+        "VALUE",
+        "the outcome that is good for a person; give it again for another",
+        {"action": "append"},
+    ),
     ("--sensitive", "sensitive", "COLUMN", "whose groups are to be treated alike; two of them are crossed", _MANY),
     ("--sensitive-cut", "sensitive_cut", "NUMBER", "cut a sensitive attribute in two there", {"type": _number}),
     ("--cut", "cuts", "COLUMN,NUMBER,…", "cut a sensitive attribute into bands there", _MANY | {"type": _cuts}),
@@ -230,6 +236,6 @@ def _joined(field: str, value: Any) -> Any:
         return {column: {k: v for c, names in value if c == column for k, v in names.items()} for column, _ in value}
     if field == "turned":
         return value == "other"
-    if field == "sensitive" and len(value) == 1:
+    if field in ("sensitive", "favourable") and len(value) == 1:
         return value[0]
     return dict(value) if field == "cuts" else tuple(value) if isinstance(value, list) else value

@@ -26,7 +26,7 @@ ALONE, TOGETHER = 0.9975, 0.99
 
 def sample_rows(frame: pd.DataFrame, choice: Choice, most: int = MOST_ROWS) -> pd.DataFrame:
     """Rows of a table, as many of each group and outcome of a choice as can be had among `most`."""
-    y = classes_of(frame[choice.target], choice.target_cut) == choice.favourable
+    y = classes_of(frame[choice.target], choice.target_cut).isin(choice.good_values)
     _, s = find_groups(frame, choice)
     return frame.iloc[_of_each_cell((2 * s + y).where(s >= 0, UNKNOWN).to_numpy(), most)]
 

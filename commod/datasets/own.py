@@ -121,7 +121,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         done.append(Done("{rows} row{s} with a missing feature {are} left out.", rows=int((~whole).sum())))
     index = X.index[whole]
     X = X.loc[index]  # the numbers of the file's rows stay, so that a person can be found in it
-    y = (outcome.loc[index] == choice.favourable).astype(int)
+    y = outcome.loc[index].isin(choice.good_values).astype(int)
     s = codes.loc[index]
     _check_cells(y, s, grouping.groups)
     weight = _checked_weight(frame.loc[index, choice.weight]) if choice.weight else None
@@ -167,15 +167,16 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
 
 
 def _spec(name: str, choice: Choice, grouping: Grouping, contract: Contract, outcome: pd.Series) -> TaskSpec:
-    others = [value for value in pd.unique(outcome) if value != choice.favourable]
-    bad = others[0] if len(others) == 1 else f"not {choice.favourable}"
+    good = choice.good_in_words
+    others = [value for value in pd.unique(outcome) if value not in choice.good_values]
+    bad = others[0] if len(others) == 1 else f"not {good}"
     return TaskSpec(
         name=name,
         title=choice.title,
         features=tuple(_feature(rule, choice) for rule in contract),
         target=choice.target,
-        target_label=f"{choice.target} is {choice.favourable}",
-        outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {choice.favourable}"),
+        target_label=f"{choice.target} is {good}",
+        outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {good}"),
         favourable=1,
         sensitive=CROSS.join(choice.sensitive_columns),
         groups=grouping.groups,
@@ -199,8 +200,13 @@ def _check_size(X: pd.DataFrame) -> None:
 
 
 def _made_in_words(choice: Choice) -> str:
-    """How groups, weights and the split were made, as far as somebody chose it."""
-    told = [
+    """How the outcome, groups, weights and the split were made, as far as somebody chose it."""
+    told = []
+    if choice.target_cut is not None:
+        told.append(f"“{_short(choice.target)}” is cut at {choice.target_cut:.10g}; {choice.good_in_words} is good.")
+    if len(choice.good_values) > 1:
+        told.append(f"Good values of “{_short(choice.target)}”: {', '.join(map(_short, choice.good_values))}.")
+    told += [
         f"“{_short(column)}” is cut at {', '.join(f'{cut:.10g}' for cut in cuts)}."
         for column, cuts in choice.cuts.items()
     ]
@@ -271,10 +277,12 @@ def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
     if choice.target in (choice.person, choice.time):
         raise ChoiceError("The rows cannot be split by the outcome: choose another column for that.")
     cut = None if choice.target_cut is None else (choice.target_cut,)
-    if choice.favourable not in check_classes(frame[choice.target], cut, "outcome", "class"):
-        raise ChoiceError(
-            f"“{_short(choice.favourable)}” is no value of “{_short(choice.target)}”: choose one that is."
-        )
+    classes = check_classes(frame[choice.target], cut, "outcome", "class")
+    for value in choice.good_values or ("",):
+        if value not in classes:
+            raise ChoiceError(f"“{_short(value)}” is no value of “{_short(choice.target)}”: choose one that is.")
+    if not classes - set(choice.good_values):
+        raise ChoiceError(f"All values of “{_short(choice.target)}” are chosen as good: leave out those that are not.")
     check_groups(frame, choice)
 
 

@@ -114,7 +114,7 @@ def count_groups(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:
     """
     outcome = classes_of(frame[choice.target], choice.target_cut)
     known = outcome.notna()
-    favourable = (outcome[known] == choice.favourable).groupby(groups_of(frame[known], choice))
+    favourable = outcome[known].isin(choice.good_values).groupby(groups_of(frame[known], choice))
     counted = pd.DataFrame({"rows": favourable.size(), "favourable": favourable.sum()})
     return counted.sort_values("rows", ascending=False, kind="stable")
 

@@ -28,3 +28,6 @@ NAMES = (
     "death penalty",
     "Covid patients in Mexico",
 )
+
+# To be written when the rules are made.
+HELD_OUT = {}

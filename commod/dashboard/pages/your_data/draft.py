@@ -16,6 +16,7 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError, return_freed_memory, table_size
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.state.uploads import UploadError, take_upload
+from commod.dashboard.text.escape import escape_markdown
 from commod.datasets import Choice, guess_columns, roles
 from commod.datasets.leaks import find_repeats, sample_rows
 from commod.datasets.own import Done, with_a_line
@@ -154,3 +155,30 @@ def select(label: str, options: list[str], name: str, default: str, **more: Any)
     if value not in options:
         value = draft().chosen[name] = default
     return str(st.selectbox(label, options, **kept(name, value), **more))
+
+
+class UnansweredError(Exception):
+    """Something is asked that cannot be guessed well enough; the page goes on when it is answered."""
+
+
+def ask(question: str, answers: dict[str, str], name: str, others: list[str] | None = None) -> None:
+    """Ask for what is chosen under a name, unless it has been chosen.
+
+    `answers`: the likeliest, and what each would mean. `others`: what else can be chosen.
+    """
+    here = draft()
+    if name in here.chosen:
+        return
+
+    def answer(value: str | None) -> None:
+        if value is not None:
+            here.chosen[name] = value
+
+    with st.container(border=True):
+        st.markdown(f"**{escape_markdown(question)}** We cannot tell from the file.")
+        for place, (value, meaning) in enumerate(answers.items()):
+            st.button(escape_markdown(meaning), key=f"answer_{name}_{place}", on_click=answer, args=(value,))
+        if others:
+            taken = mirrored(f"answer_{name}", None, answer)
+            st.selectbox("Or another column", others, index=None, placeholder="Choose a column", **taken)
+    raise UnansweredError

@@ -8,7 +8,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.your_data import draft as drafts
-from commod.dashboard.pages.your_data.draft import Draft, draft, kept
+from commod.dashboard.pages.your_data.draft import Draft, UnansweredError, draft, kept
 from commod.dashboard.pages.your_data.features import choose_features, choose_merits
 from commod.dashboard.pages.your_data.groups import choose_groups, choose_unknown, draw_counts
 from commod.dashboard.pages.your_data.line import choose_line
@@ -81,6 +81,9 @@ def _choose() -> None:
         return
     try:
         choice, place = _choice()
+    except UnansweredError:
+        st.info("The rest of this page follows when the question is answered.", icon=":material/help:")
+        return
     except ChoiceError as error:
         st.error(escape_markdown(str(error)), icon=":material/error:")
         return

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from commod.dashboard.pages.your_data.draft import draft, kept, select
+from commod.dashboard.pages.your_data.draft import UnansweredError, ask, draft, kept, select
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.datasets import ChoiceError, roles
@@ -28,20 +28,69 @@ class Classes:
         return f"{value} ({count_of(self.rows[value], 'row')})"
 
 
-def choose_outcome() -> tuple[Classes, str]:
-    """The outcome, where it is cut, and its favourable value."""
+def choose_outcome() -> tuple[Classes, str | tuple[str, ...]]:
+    """The outcome, where it is cut, and its favourable values."""
     here = draft()
     outcome = _outcome()
     values = list(outcome.rows)
-    good = roles.guess_favourable(values, outcome.column, [str(column) for column in here.frame.columns])
+    guess = roles.guess_favourable(values, outcome.column, [str(column) for column in here.frame.columns])
+    if outcome.cut is not None:
+        return outcome, values[_choose_side(outcome, values)]
     name = f"favourable_{outcome.column}"
-    return outcome, select("The favourable outcome", values, name, good, format_func=outcome.label)
+    if len(values) > 2:
+        return outcome, _choose_several(outcome, name)
+    if not guess.is_sure:
+        answers = {value: f"{outcome.column} is {outcome.label(value)}" for value in values}
+        ask("Which is good for a person?", answers, name)
+    return outcome, select("The favourable outcome", values, name, str(guess), format_func=outcome.label)
+
+
+def _choose_side(outcome: Classes, values: list[str]) -> int:
+    """Which side of a cut is good: a question, since nobody but the user knows where good begins."""
+    name, side_of = f"side_{outcome.column}", {value[0]: place for place, value in enumerate(values)}
+    sides = {"≥": "from this number on", "<": "below it"}
+    side = st.radio(
+        f"When is “{escape_markdown(outcome.column)}” good for a person?",
+        list(sides),
+        format_func=lambda side: f"{sides[side]}: {outcome.label(values[side_of[side]])}",
+        **kept(name, draft().chosen.get(name)),
+    )
+    if side is None:
+        raise UnansweredError
+    return side_of[side]
+
+
+def _choose_several(outcome: Classes, name: str) -> str | tuple[str, ...]:
+    """Which of many values are good; at first those that say so, if each says what it is."""
+    values, here = list(outcome.rows), draft()
+    chosen = [value for value in here.chosen.get(name, roles.guess_good_values(values)) if value in values]
+    found: list[str] = st.multiselect(
+        "Which of these are good for a person?",
+        values,
+        format_func=outcome.label,
+        placeholder="Choose one or more",
+        **kept(name, chosen),
+    )
+    if not found:
+        raise UnansweredError
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def ask_column(question: str, guess: roles.Guess, columns: list[str], name: str) -> None:
+    """Ask for a column, if the guess is often wrong: the best candidates with what they hold, and all others."""
+    if not guess.is_sure:
+        examples = draft().guesses["examples"]
+        best = [str(column) for column in (guess, *guess.others)]
+        answers = {column: f"{short(column)} ({short(examples[column])})" for column in best}
+        ask(question, answers, name, [column for column in columns if column not in best])
 
 
 def _outcome() -> Classes:
     here = draft()
     columns, label = roles.columns_of_roles(here.guesses), "Outcome (target)"
-    column = select(label, columns, "target", roles.guess_target(columns, here.guesses))
+    guess = roles.guess_target(columns, here.guesses)
+    ask_column("Which column says what was decided, or what happened?", guess, columns, "target")
+    column = select(label, columns, "target", str(guess))
     cut = None
     if column in roles.columns_of_numbers(here.guesses):
         is_cut = True
