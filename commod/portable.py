@@ -416,6 +416,7 @@ class Portable:
 MISSING_WORDS = frozenset(
     [
         *("", "?", "-", "--", ".", "na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "nil", "undefined"),
+        *("(null)", "<null>", "[null]", "\\n", "(blank)", "(missing)", "(unknown)", "<missing>", "<unknown>"),
         *("unknown", "unknown/invalid", "not known", "not available", "missing"),
         *("#n/a", "#na", "#n/a n/a", "#null!", "#value!", "#ref!", "#name?", "#div/0!", "#num!"),
         *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
@@ -543,6 +544,11 @@ def level_in(value: Any, *, decimal: str = "") -> str | None:
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else f"{number:.10g}"
 
 
+def folded(level: str) -> str:
+    """A level without what people write now one way, now another: capitals, and spaces."""
+    return " ".join(level.casefold().split())
+
+
 # What stands for one another where only one of them is a level.
 _ALIKE = {"True": "1", "1": "True", "False": "0", "0": "False"}
 
@@ -616,6 +622,9 @@ class ColumnRule:
             return _ALIKE[level]
         if is_missing(level):
             return self.fill
+        alike = [known for known in self.levels if folded(known) == folded(level)]
+        if len(alike) == 1:
+            return alike[0]
         return level if self.other is None else self.other
 
 

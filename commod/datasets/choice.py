@@ -54,6 +54,8 @@ class Choice:
         Rows whose group is not known: leave them out, or train on them, and measure on the others only.
     weight : str
         Column that says for how many people a row stands, as surveys have it.
+    blanks : tuple of str
+        Values of the outcome and of sensitive attributes that say nothing ("XXX"): such cells count as empty.
     sensitive_cut : float
         The same as ``cuts={sensitive: (sensitive_cut,)}``.
     """
@@ -78,6 +80,7 @@ class Choice:
     merge: dict[str, dict[str, str]] = field(default_factory=dict, hash=False)
     unknown: Literal["drop", "train"] = "drop"
     weight: str = ""
+    blanks: tuple[str, ...] = ()
 
     def __post_init__(self, sensitive_cut: float | None) -> None:
         if sensitive_cut is not None:

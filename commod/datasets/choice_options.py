@@ -110,6 +110,7 @@ def _cuts(text: str) -> tuple[str, tuple[float, ...]]:
 
 
 _MANY: dict[str, Any] = {"nargs": "+", "action": "extend"}
+_AGAIN: dict[str, Any] = {"action": "append"}
 # Option, field of `Choice` (and what it says of the columns that follow), what follows it, help, and how it is read.
 _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
     ("--outcome", "target", "COLUMN", "what was decided or what happened", {}),
@@ -133,6 +134,7 @@ _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
         "rows whose group is not known: train on them (default), or leave them out",
         {"choices": ("train", "drop")},
     ),
+    ("--blank", "blanks", "VALUE", "a value of outcome or group that says nothing; give it again for another", _AGAIN),
     ("--weight", "weight", "COLUMN", "for how many people a row stands, as in a survey", {}),
     ("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here", {}),
     (

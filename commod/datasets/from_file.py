@@ -4,6 +4,7 @@ import json
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,8 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
     classes = [column for column in roles.columns_of_roles(guesses) if column not in said]
     target = _role(rest, "target", roles.guess_target, classes, guesses)
     outcomes = _classes(rest, frame[target], guesses, _columns(given.get("favourable", ())))
+    rest.setdefault("blanks", _blanks(outcomes, given))
+    outcomes = [value for value in outcomes if value not in rest["blanks"]]
     columns = [str(column) for column in frame.columns]
     if "favourable" not in rest:
         rest["favourable"] = _favourable(outcomes, target, columns)
@@ -125,6 +128,12 @@ def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], gu
     return rest[field]
 
 
+def _blanks(values: Sequence[str], given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Values that say nothing, unless somebody wants them."""
+    wanted = {*_columns(given.get("favourable", ())), *given.get("groups", ())}
+    return () if given.get("only_named") else tuple(set(roles.guess_blanks(values)) - wanted)
+
+
 def _favourable(outcomes: list[str], target: str, columns: list[str]) -> str | tuple[str, ...]:
     if not 2 <= len(outcomes) <= MAX_VALUES:  # which is told later
         return ""
@@ -161,7 +170,10 @@ def _groups(
         if not choice.cuts and roles.is_cut(column, guesses)
         if not set(choice.groups) & set(roles.values_of(frame[column]))
     }
-    choice = replace(choice, cuts={**choice.cuts, **cuts})
+    choice = replace(choice, cuts={**choice.cuts, **cuts}, blanks=rest["blanks"])
+    if "blanks" not in given:
+        found = [_blanks(list(roles.count_levels(frame, choice, column)), given) for column in choice.sensitive_columns]
+        choice = replace(choice, blanks=tuple(sorted({*choice.blanks, *chain(*found)})))
     if (small := given.get("small_together")) is not None:
         for column in choice.sensitive_columns:
             together = small_together(roles.count_levels(frame, choice, column), small)
@@ -172,14 +184,16 @@ def _groups(
         choice = replace(choice, groups=roles.guess_groups(frame, choice))
     is_known = groups_of(frame, choice).notna()
     unknown = "train" if not is_known.all() and not given.get("only_named") else "drop"
-    found = {"groups": choice.groups, "cuts": choice.cuts, "merge": choice.merge}
-    return {"unknown": unknown, **rest, **found, "sensitive_cut": None}
+    made = {"groups": choice.groups, "cuts": choice.cuts, "merge": choice.merge, "blanks": choice.blanks}
+    return {"unknown": unknown, **rest, **made, "sensitive_cut": None}
 
 
 def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:
     """What was not given, as it could have been."""
     told = []
-    roles_guessed = {"target", "target_cut", "favourable", "sensitive", "cuts", "merge", "groups"} - set(given)
+    roles_guessed = {"target", "target_cut", "favourable", "sensitive", "cuts", "merge", "groups", "blanks"} - set(
+        given
+    )
     if choice.scores and "scores" not in given:
         roles_guessed |= {"scores", "scores_out_of"}
     guessed = {name: value for name, value in roles_of(choice).items() if name in roles_guessed}

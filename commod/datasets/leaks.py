@@ -14,7 +14,7 @@ from commod.datasets.choice import Choice
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.grouping import UNKNOWN
 from commod.datasets.own import OwnTask
-from commod.datasets.own_groups import classes_of, find_groups
+from commod.datasets.own_groups import find_groups, outcomes_of
 from commod.uploads.limits import short
 
 # So many rows are looked at, as many of each group and label as can be had.
@@ -26,7 +26,7 @@ ALONE, TOGETHER = 0.9975, 0.99
 
 def sample_rows(frame: pd.DataFrame, choice: Choice, most: int = MOST_ROWS) -> pd.DataFrame:
     """Rows of a table, as many of each group and outcome of a choice as can be had among `most`."""
-    y = classes_of(frame[choice.target], choice.target_cut).isin(choice.good_values)
+    y = outcomes_of(frame, choice).isin(choice.good_values)
     _, s = find_groups(frame, choice)
     return frame.iloc[_of_each_cell((2 * s + y).where(s >= 0, UNKNOWN).to_numpy(), most)]
 

@@ -19,8 +19,8 @@ from commod.datasets.own_groups import (
     check_classes,
     check_groups,
     check_sizes,
-    classes_of,
     find_groups,
+    outcomes_of,
 )
 from commod.datasets.raw import (
     MAX_LEVELS,
@@ -31,6 +31,7 @@ from commod.datasets.raw import (
     missing_in,
     read_column,
     read_levels,
+    respelled,
 )
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
@@ -95,7 +96,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     """
     _check_columns(frame, choice)
     done: list[Done] = []
-    outcome = classes_of(frame[choice.target], choice.target_cut)
+    outcome = outcomes_of(frame, choice)
     grouping, codes = find_groups(frame, choice)
     keep = outcome.notna() & (codes >= (UNKNOWN if choice.unknown == "train" else 0))
     scores = None
@@ -108,6 +109,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         times = _checked_times(frame[choice.time], choice.time)
         keep &= times.notna()
     _tell_dropped(done, outcome, codes, scores, times, choice)
+    named = (choice.target, *choice.sensitive_columns)
+    done += [_respelled_in_words(frame[column]) for column in named if respelled(frame[column])]
     done += _merges_in_words(choice)
     names = [column for column, kind in choice.kinds.items() if kind != "leave out" and column in frame.columns]
     taken = (choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight)
@@ -277,7 +280,7 @@ def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
     if choice.target in (choice.person, choice.time):
         raise ChoiceError("The rows cannot be split by the outcome: choose another column for that.")
     cut = None if choice.target_cut is None else (choice.target_cut,)
-    classes = check_classes(frame[choice.target], cut, "outcome", "class")
+    classes = check_classes(frame[choice.target], cut, "outcome", "class") - set(choice.blanks)
     for value in choice.good_values or ("",):
         if value not in classes:
             raise ChoiceError(f"“{_short(value)}” is no value of “{_short(choice.target)}”: choose one that is.")
@@ -409,6 +412,11 @@ def _tell_dropped(
         done.append(Done(told, by, unknown))
 
 
+def _respelled_in_words(values: pd.Series) -> Done:
+    told = "{rows} cell{s} of {column} {are} read as a more common value that differs only in capitals or spaces."
+    return Done(told, str(values.name), respelled(values))
+
+
 def _merges_in_words(choice: Choice) -> list[Done]:
     """What was put together, a sentence for each new name."""
     told = []
@@ -434,6 +442,8 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
         unfilled = read_column(cells, replace(rule, fill=None))
         gaps = int(unfilled.isna().sum())
         if rule.kind == "category":
+            if respelled(cells):
+                told.append(_respelled_in_words(cells))
             if rule.other:
                 rare = read_levels(cells, rule.decimal).nunique() - (MAX_LEVELS - 1)
                 told.append(Done(f"{{rows}} rare level{{s}} of {{column}} become{{es}} “{OTHER}”.", name, rare))

@@ -48,9 +48,16 @@ def classes_of(values: pd.Series, cut: float | Sequence[float] | None = None) ->
     return pd.Series(bands, index=values.index, dtype=object).where(numbers.notna())
 
 
+def outcomes_of(frame: pd.DataFrame, choice: Choice) -> pd.Series:
+    """The outcome of each row as text, missing where it is not known."""
+    classes = classes_of(frame[choice.target], choice.target_cut)
+    return classes.where(~classes.isin(choice.blanks))
+
+
 def levels_of(frame: pd.DataFrame, choice: Choice, column: str) -> pd.Series:
     """The level of each row in a sensitive column, as it is cut and put together."""
     classes = classes_of(frame[column], choice.cuts.get(column))
+    classes = classes.where(~classes.isin(choice.blanks))
     names = choice.merge.get(column, {})
     return classes.where(~classes.isin(list(names)), classes.map(names)) if names else classes
 
@@ -112,7 +119,7 @@ def count_groups(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:
 
     Returns a table indexed by group, with columns ``rows`` and ``favourable``; rows without an outcome are not counted.
     """
-    outcome = classes_of(frame[choice.target], choice.target_cut)
+    outcome = outcomes_of(frame, choice)
     known = outcome.notna()
     favourable = outcome[known].isin(choice.good_values).groupby(groups_of(frame[known], choice))
     counted = pd.DataFrame({"rows": favourable.size(), "favourable": favourable.sum()})

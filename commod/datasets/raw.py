@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from commod.portable import LARGEST, ColumnRule, decimal_marks, is_missing, level_in
+from commod.portable import LARGEST, ColumnRule, decimal_marks, folded, is_missing, level_in
 from commod.uploads.limits import short
 
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
@@ -80,7 +80,32 @@ def read_numbers(values: pd.Series, decimal: str = "") -> tuple[pd.Series, Colum
 
 
 def read_levels(values: pd.Series, decimal: str = "") -> pd.Series:
-    """A column as levels, which are texts; None where a cell holds none."""
+    """A column as levels, which are texts; None where a cell holds none.
+
+    Levels that differ only in capitals or spaces are one, in the spelling that most cells have.
+    """
+    found = _as_written(values, decimal)
+    names = _one_spelling(found)
+    return found.where(~found.isin(list(names)), found.map(names)) if names else found
+
+
+def respelled(values: pd.Series) -> int:
+    """How many cells of a column differ from a level only in capitals or spaces."""
+    found = _as_written(values, "")
+    return int(found.isin(list(_one_spelling(found))).sum())
+
+
+def _one_spelling(levels: pd.Series) -> dict[str, str]:
+    """The rarer spellings of levels, and the most common one of each."""
+    counts = levels.value_counts()
+    spellings = sorted(counts.index, key=lambda level: (-counts[level], level))
+    first: dict[str, str] = {}
+    for level in spellings:
+        first.setdefault(folded(level), level)
+    return {level: first[folded(level)] for level in spellings if first[folded(level)] != level}
+
+
+def _as_written(values: pd.Series, decimal: str) -> pd.Series:
     levels = _each(values, lambda cell: level_in(cell, decimal=decimal))
     # Some tables write the two outcomes as "+" and "-".
     kept = {"-"} if (levels == "+").any() else set()

@@ -19,6 +19,7 @@ from commod.datasets.own_groups import (
     levels_of,
 )
 from commod.datasets.raw import OTHER, read_numbers
+from commod.portable import folded
 
 # Words under which outcomes go in any field, those of one field that are bad for a person, and those that are good.
 _GENERIC = (
@@ -92,6 +93,13 @@ ASK_BELOW = 0.8
 # The lead of an outcome over the next best column, and the weight of the name of a sensitive attribute, at which they
 # count as told by their names.
 _TARGET_SURE, _SENSITIVE_SURE = 1.5, 3.0
+
+
+# Values that say nothing, though no reader of tables takes them for empty.
+_BLANKS = (
+    r"x{2,}|(.*\b)?(un|not )(known|stated|given|provided|specified|reported|recorded|available|applicable|disclosed)"
+    r"\b.*|prefer(red)? not .*|declined to (answer|state|say)|(do not|don.?t) know|no (answer|response|data)"
+)
 
 
 class Guess(str):
@@ -191,6 +199,12 @@ def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[
     """
     value, told_by = _favourable(values, target, columns)
     return Guess(value, _RIGHT[told_by], [other for other in values if other != value])
+
+
+def guess_blanks(values: Sequence[str]) -> list[str]:
+    """Values of an outcome or a group that say nothing; none, if fewer than two others are left."""
+    found = [value for value in values if re.fullmatch(_BLANKS, folded(value))]
+    return found if len(values) - len(found) >= 2 else []
 
 
 def guess_good_values(values: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.pages.your_data.draft import draft, kept, select
-from commod.dashboard.pages.your_data.roles import ask_column, choose_cut
+from commod.dashboard.pages.your_data.roles import ask_column, choose_blanks, choose_cut
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -48,6 +48,9 @@ def choose_groups(choice: Choice) -> Choice:
     choice = replace(choice, sensitive=(first, second) if second else first)
     cuts = {column: cut for column in choice.sensitive_columns if (cut := _choose_cuts(column))}
     choice = replace(choice, cuts=cuts)
+    for column in choice.sensitive_columns:
+        blanks = choose_blanks(column, roles.values_of(here.frame[column], cuts.get(column)))
+        choice = replace(choice, blanks=(*choice.blanks, *blanks))
     # What was put together of a column stays so, whatever it is crossed with.
     if new := [column for column in choice.sensitive_columns if _merge_key(column) not in here.chosen]:
         guessed = roles.guess_merge(here.frame, choice)

@@ -118,7 +118,8 @@ def _choice() -> tuple[Choice, Any]:
     with left:
         outcome, good = choose_outcome()
     with right:
-        choice = choose_groups(Choice(outcome.column, good, "", (), {}, target_cut=outcome.cut))
+        choice = Choice(outcome.column, good, "", (), {}, target_cut=outcome.cut, blanks=outcome.blanks)
+        choice = choose_groups(choice)
     draw_counts(choice)
     choice = choose_unknown(choice)
     named = (outcome.column, *choice.sensitive_columns)

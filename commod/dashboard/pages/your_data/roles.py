@@ -22,6 +22,7 @@ class Classes:
     column: str
     cut: float | None
     rows: dict[str, int]
+    blanks: tuple[str, ...] = ()
 
     def label(self, value: str) -> str:
         """A value for a list to choose from."""
@@ -100,10 +101,23 @@ def _outcome() -> Classes:
             is_cut = st.toggle("Cut these numbers in two", **kept(key, at_first))
         if is_cut:
             cut = choose_cut(f"target_cut_{column}", column, roles.guess_cut(here.frame[column]))
-    rows = classes_of(here.frame[column], cut).value_counts()
+    rows = {str(value): int(count) for value, count in classes_of(here.frame[column], cut).value_counts().items()}
+    blanks = choose_blanks(column, list(rows))
+    rows = {value: count for value, count in rows.items() if value not in blanks}
     if len(rows) < 2:
         raise ChoiceError(f"“{short(column)}” has one class only: choose a column with two or more as {label.lower()}.")
-    return Classes(column, cut, {str(value): int(count) for value, count in rows.items()})
+    return Classes(column, cut, rows, blanks)
+
+
+def choose_blanks(column: str, values: list[str]) -> tuple[str, ...]:
+    """Values of a column that say nothing, if some seem to."""
+    found = roles.guess_blanks(values)
+    if not found:
+        return ()
+    name = f"blanks_{column}"
+    chosen = draft().chosen.get(name, found)
+    label = f"Values of “{escape_markdown(column)}” that count as empty"
+    return tuple(st.multiselect(label, values, **kept(name, chosen), placeholder="None"))
 
 
 def choose_cut(name: str, column: str, guess: float, label: str = "Cut at (this number and above, or below)") -> float:
