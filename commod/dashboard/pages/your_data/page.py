@@ -9,7 +9,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.pages.your_data.draft import Draft, UnansweredError, draft, kept
-from commod.dashboard.pages.your_data.features import choose_features, choose_merits
+from commod.dashboard.pages.your_data.features import choose_features, choose_merits, leave_out
 from commod.dashboard.pages.your_data.groups import choose_groups, choose_unknown, draw_counts
 from commod.dashboard.pages.your_data.line import choose_line
 from commod.dashboard.pages.your_data.roles import choose_outcome, choose_scores, choose_split, choose_weight
@@ -92,8 +92,11 @@ def _choose() -> None:
     look = here.look(choice)
     if look.problem:
         st.warning(escape_markdown(look.problem), icon=":material/warning:")
-    for sentence in look.warnings:
-        st.warning(escape_markdown(sentence), icon=":material/warning:")
+    for place, leak in enumerate(look.warnings):
+        st.warning(escape_markdown(leak), icon=":material/warning:")
+        if leak.columns:
+            title = "Leave it out" if len(leak.columns) == 1 else f"Leave these {len(leak.columns)} columns out"
+            st.button(title, key=f"leave_out_{place}", on_click=leave_out, args=leak.columns)
     for doubt in look.doubts(choice):
         if doubt.kind == "turned" and not answered:  # it stands above, as a question
             continue
@@ -178,7 +181,7 @@ def _in_use() -> None:
     except ValueError as error:
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
     draw_group_sizes(task, told="{rate:.1%}: {outcome}")
-    for sentence in here.leaks:
+    for sentence in here.leaks if here.used is None else ():  # else they stand below
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     if here.told:
         _draw_done(here.told)
