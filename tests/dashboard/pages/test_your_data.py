@@ -164,13 +164,13 @@ def told(app, words):
     return any(words in warning.value for warning in app.warning)
 
 
-def test_leaks_are_shown_before_and_after():
+def test_a_leak_is_told_once_and_left_out_in_one_click():
     app = upload(example_table(500).assign(copy=lambda frame: (frame["hired"] == "yes") * 1.0))
-    assert told(app, "“copy” is the same as the outcome")
+    assert told(app, "Without “copy”")
     fine(button(app, "Use these data").click().run())
-    assert len([warning for warning in app.warning if "“copy” is the same as the outcome" in warning.value]) == 2
-    fine(app.multiselect(key="own_features_leave out").set_value(["copy"]).run())
-    fine(button(app, "Use these data").click().run())
+    assert len([warning for warning in app.warning if "“copy”" in warning.value]) == 1
+    fine(button(app, "Leave it out").click().run())
+    assert app.multiselect(key="own_features_leave out").value == ["copy"]
     assert not told(app, "“copy”")
 
 
@@ -206,11 +206,10 @@ def test_a_few_columns_of_many_are_chosen():
 def test_numbers_are_cut_into_outcome_and_groups(app):
     fine(app.selectbox(key="own_target").set_value("test_score").run())
     fine(app.number_input(key="own_target_cut_test_score").set_value(70.0).run())
-    assert [option.split(" (")[0] for option in app.selectbox(key="own_favourable_test_score").options] == [
-        "< 70",
-        "≥ 70",
-    ]
-    assert app.selectbox(key="own_favourable_test_score").value == "≥ 70"
+    side = app.radio(key="own_side_test_score")
+    assert [option.split(" (")[0] for option in side.options] == ["from this number on: ≥ 70", "below it: < 70"]
+    assert side.value is None
+    fine(side.set_value("≥").run())
     fine(app.selectbox(key="own_sensitive").set_value("experience_years").run())
     fine(app.number_input(key="own_sensitive_cut_experience_years").set_value(6.0).run())
     fine(
@@ -219,6 +218,7 @@ def test_numbers_are_cut_into_outcome_and_groups(app):
     fine(button(app, "Use these data").click().run())
     task = app.session_state["held_own_data"].task
     assert task.spec.outcomes == ("test_score: < 70", "test_score: ≥ 70")
+    assert "“test_score” is cut at 70; ≥ 70 is good." in task.spec.filter
     assert set(task.groups) == {"experience_years: < 6", "experience_years: ≥ 6"}
 
 
