@@ -58,8 +58,8 @@ HELD_OUT = {
         ("insured_sex",),
     ),
     "hepatitis": Likeness(
-        """AGE: 7..78; SEX: male*9|female; STEROID: no|yes; ANTIVIRALS: no*6|yes; FATIGUE: yes*2|no; MALAISE: no*3|yes*2;
-        ANOREXIA: no*4|yes; LIVER_BIG: yes*5|no; LIVER_FIRM: no|yes; SPLEEN_PALPABLE: no*4|yes; SPIDERS: no*2|yes;
+        """AGE: 7..78; SEX: male*9|female; STEROID: no|yes; ANTIVIRALS: no*6|yes; FATIGUE: yes*2|no;
+        MALAISE: no*3|yes*2; ANOREXIA: no*4|yes; LIVER_BIG: yes*5|no; LIVER_FIRM: no|yes; SPLEEN_PALPABLE: no*4|yes; SPIDERS: no*2|yes;
         ASCITES: no*7|yes; VARICES: no*8|yes; BILIRUBIN: 0.3..8.0?; ALK_PHOSPHATE: 26..295?; SGOT: 14..648; ALBUMIN:
         2.1..6.4; PROTIME: 0..100?; HISTOLOGY: no|yes; Class: LIVE*4|DIE""",
         "Class",
@@ -67,8 +67,8 @@ HELD_OUT = {
         ("SEX",),
     ),
     "bike buyers": Likeness(
-        """ID: #5; Marital Status: Married|Single; Gender: Female|Male; Income: 10000..170000; Children: 0..5; Education:
-        Bachelors|Partial College|High School|Graduate Degree; Occupation:
+        """ID: #5; Marital Status: Married|Single; Gender: Female|Male; Income: 10000..170000; Children: 0..5;
+        Education: Bachelors|Partial College|High School|Graduate Degree; Occupation:
         Professional|Skilled Manual|Clerical|Management|Manual; Home Owner: Yes*7|No*3; Cars: 0..4; Commute Distance:
         0-1 Miles|1-2 Miles|2-5 Miles|5-10 Miles|10+ Miles; Region: Europe|Pacific|North America; Age: 25..89;
         Purchased Bike: No|Yes""",
@@ -98,8 +98,8 @@ HELD_OUT = {
         ("sex", "nwhite"),
     ),
     "women at work": Likeness(
-        """participation: yes*6|no*4; hours: 0..4950; youngkids: 0..3; oldkids: 0..8; age: 30..60; education: 5..17; wage:
-        0.00..25.00; repwage: 0.00..9.98; hhours: 175..5010; hage: 30..60; heducation: 3..17; hwage: 0.41..40.50;
+        """participation: yes*6|no*4; hours: 0..4950; youngkids: 0..3; oldkids: 0..8; age: 30..60; education: 5..17;
+        wage: 0.00..25.00; repwage: 0.00..9.98; hhours: 175..5010; hage: 30..60; heducation: 3..17; hwage: 0.41..40.50;
         fincome: 1500..96000; tax: 0.44..0.94; meducation: 0..17; feducation: 0..17; unemp: 3.0..14.0; city: yes*6|no*4;
         experience: 0..45; college: no*7|yes*3; hcollege: no*6|yes*4""",
         "participation",
@@ -121,8 +121,8 @@ HELD_OUT = {
         ("Gender",),
     ),
     "cirrhosis": Likeness(
-        """ID: #; N_Days: 41..4795; Status: C*23|D*16|CL*3; Drug: D-penicillamine|Placebo?; Age: 9598..28650; Sex: F*8|M;
-        Ascites: N*12|Y?; Hepatomegaly: Y|N?; Spiders: N*2|Y?; Edema: N*8|S|Y; Bilirubin: 0.3..28.0; Cholesterol:
+        """ID: #; N_Days: 41..4795; Status: C*23|D*16|CL*3; Drug: D-penicillamine|Placebo?; Age: 9598..28650;
+        Sex: F*8|M; Ascites: N*12|Y?; Hepatomegaly: Y|N?; Spiders: N*2|Y?; Edema: N*8|S|Y; Bilirubin: 0.3..28.0; Cholesterol:
         120..1775?; Albumin: 1.96..4.64; Copper: 4..588?; Alk_Phos: 289.0..13862.4?; SGOT: 26.35..457.25?;
         Tryglicerides: 33..598?; Platelets: 62..721?; Prothrombin: 9.0..18.0; Stage: 1..4""",
         "Status",
@@ -130,8 +130,8 @@ HELD_OUT = {
         ("Sex",),
     ),
     "maternal health": Likeness(
-        """Age: 10..70; SystolicBP: 70..160; DiastolicBP: 49..100; BS: 6.0..19.0; BodyTemp: 98.0..103.0; HeartRate: 7..90;
-        RiskLevel: low risk*4|mid risk*3|high risk*3""",
+        """Age: 10..70; SystolicBP: 70..160; DiastolicBP: 49..100; BS: 6.0..19.0; BodyTemp: 98.0..103.0;
+        HeartRate: 7..90; RiskLevel: low risk*4|mid risk*3|high risk*3""",
         "RiskLevel",
         ("low risk", "mid risk"),
         ("Age",),
