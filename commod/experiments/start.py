@@ -110,7 +110,7 @@ def _own_start(held: _HeldOut) -> Start:
     """Of data that somebody has brought: a form that none of the others beats; beside it, the paper's."""
     start, best = held.of_f.fairness, held.best()
     if not held.gains(best):
-        return _no_gain(held.all_useful(), held.shown(start))
+        return _no_gain(held.all_useful(), start, held.shown(start))
     target = start + 0.5 * (best - start)
     candidates = [one for update in FORMS if (one := held.least(update, target)) is not None]
     chosen, *others = sorted(candidates, key=lambda one: _rank(one, candidates, target))
@@ -144,7 +144,10 @@ def _declared_start(held: _HeldOut, declared: dict[str, Any]) -> Start:
     return Start(declared, "", best.settings, f"{told}: {held.in_words(best, here)}.")
 
 
-def _no_gain(trials: Sequence[Trial], figure: str) -> Start:
+def _no_gain(trials: Sequence[Trial], fairness: float, figure: str) -> Start:
+    if fairness >= FAIR_ENOUGH:
+        told = f"f is nearly fair by this figure ({figure} on held-out training rows), and no λ_fair makes it fairer"
+        return Start({"lambda_fair": 0.0}, f"{told}: the pages open with f as it is.")
     told = (
         f"No λ_fair up to {TRIED[-1]:g} makes f fairer on held-out training rows ({figure}) without ruining it: look "
         "at what other methods do on the page Compare."

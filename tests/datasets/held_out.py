@@ -59,9 +59,9 @@ HELD_OUT = {
     ),
     "hepatitis": Likeness(
         """AGE: 7..78; SEX: male*9|female; STEROID: no|yes; ANTIVIRALS: no*6|yes; FATIGUE: yes*2|no;
-        MALAISE: no*3|yes*2; ANOREXIA: no*4|yes; LIVER_BIG: yes*5|no; LIVER_FIRM: no|yes; SPLEEN_PALPABLE: no*4|yes; SPIDERS: no*2|yes;
-        ASCITES: no*7|yes; VARICES: no*8|yes; BILIRUBIN: 0.3..8.0?; ALK_PHOSPHATE: 26..295?; SGOT: 14..648; ALBUMIN:
-        2.1..6.4; PROTIME: 0..100?; HISTOLOGY: no|yes; Class: LIVE*4|DIE""",
+        MALAISE: no*3|yes*2; ANOREXIA: no*4|yes; LIVER_BIG: yes*5|no; LIVER_FIRM: no|yes; SPLEEN_PALPABLE: no*4|yes;
+        SPIDERS: no*2|yes; ASCITES: no*7|yes; VARICES: no*8|yes; BILIRUBIN: 0.3..8.0?; ALK_PHOSPHATE: 26..295?;
+        SGOT: 14..648; ALBUMIN: 2.1..6.4; PROTIME: 0..100?; HISTOLOGY: no|yes; Class: LIVE*4|DIE""",
         "Class",
         ("LIVE",),
         ("SEX",),
@@ -122,8 +122,8 @@ HELD_OUT = {
     ),
     "cirrhosis": Likeness(
         """ID: #; N_Days: 41..4795; Status: C*23|D*16|CL*3; Drug: D-penicillamine|Placebo?; Age: 9598..28650;
-        Sex: F*8|M; Ascites: N*12|Y?; Hepatomegaly: Y|N?; Spiders: N*2|Y?; Edema: N*8|S|Y; Bilirubin: 0.3..28.0; Cholesterol:
-        120..1775?; Albumin: 1.96..4.64; Copper: 4..588?; Alk_Phos: 289.0..13862.4?; SGOT: 26.35..457.25?;
+        Sex: F*8|M; Ascites: N*12|Y?; Hepatomegaly: Y|N?; Spiders: N*2|Y?; Edema: N*8|S|Y; Bilirubin: 0.3..28.0;
+        Cholesterol: 120..1775?; Albumin: 1.96..4.64; Copper: 4..588?; Alk_Phos: 289.0..13862.4?; SGOT: 26.35..457.25?;
         Tryglicerides: 33..598?; Platelets: 62..721?; Prothrombin: 9.0..18.0; Stage: 1..4""",
         "Status",
         ("C",),

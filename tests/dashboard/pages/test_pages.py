@@ -139,7 +139,7 @@ def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(lo
     app, spec = look(data=data), TASKS[data]
     outcome = spec.outcomes[spec.favourable]
     assert f"{helped} " in words(app)
-    assert f"get the better one (of these, {rightly} have “{outcome}” on record), {harmed} the worse one" in words(app)
+    assert f"for the better ({rightly} of them with “{outcome}” on record), {harmed} for the worse" in words(app)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,12 @@ def loans():
     return table.rename(columns={"hired": "y"})
 
 
+def stops(loans):
+    """Two columns that may be the outcome, and neither at an end."""
+    table = loans.rename(columns={"y": "searched"})
+    return table.assign(frisked=["yes", "no"] * 200, minutes=range(400))
+
+
 def test_which_value_is_good_is_asked_if_the_name_does_not_say(loans):
     app = upload(loans)
     assert "Use these data" not in labels(app)
@@ -36,7 +42,7 @@ def test_a_denial_is_never_the_good_outcome_unasked(loans):
 
 
 def test_which_column_is_the_outcome_is_asked_if_two_are_as_likely(loans):
-    app = upload(loans.rename(columns={"y": "searched"}).assign(frisked=["yes", "no"] * 200))
+    app = upload(stops(loans))
     first = next(each for each in app.button if each.label.startswith("frisked"))
     assert any(each.label.startswith("searched") for each in app.button)
     assert app.selectbox[-1].label == "Or another column"
@@ -45,7 +51,7 @@ def test_which_column_is_the_outcome_is_asked_if_two_are_as_likely(loans):
 
 
 def test_any_other_column_can_be_the_answer(loans):
-    app = upload(loans.rename(columns={"y": "searched"}).assign(frisked=["yes", "no"] * 200))
+    app = upload(stops(loans))
     fine(app.selectbox(key="answer_target").set_value("interview_language").run())
     assert app.selectbox(key="own_target").value == "interview_language"
 
@@ -95,3 +101,21 @@ def test_one_value_in_two_spellings_is_one_and_told(loans):
     fine(button(app, "Use these data").click().run())
     assert set(app.session_state["held_own_data"].task.groups) == {"A", "B"}
     assert any("differs only in capitals or spaces" in each for each in app.session_state["held_your_data"].told)
+
+
+def test_the_search_for_a_setting_can_be_stopped(loans, monkeypatch):
+    """What the button does: the pages then open with f as it is."""
+    app = upload(loans.rename(columns={"y": "hired"}))
+    waited = []
+
+    def stopped(task, place=None, what="", **more):
+        if what.startswith("Looking for a setting"):
+            waited.append(what)
+            raise ValueError("stopped here")
+        return result_of(task, place, what, **more)
+
+    monkeypatch.setattr("commod.dashboard.pages.your_data.page.result_of", stopped)
+    fine(button(app, "Use these data").click().run())
+    assert waited
+    own = app.session_state["held_own_data"]
+    assert own.start is None

@@ -51,8 +51,8 @@ def test_the_verdict_counts_the_changes_by_the_record(law):
     changed, y = law.changed_test, law.scene.test.y.to_numpy()
     for decision, outcome in ((1, "passes the bar"), (0, "fails the bar")):
         now = changed & (law.decisions == decision)
-        told = f"one (of these, {(now & (y == decision)).sum()} have “{outcome}” on record)"
-        assert re.search(rf"\b{now.sum()} (students get the better|the worse) {re.escape(told)}", law.verdict)
+        told = f"({(now & (y == decision)).sum()} of them with “{outcome}” on record)"
+        assert re.search(rf"\b{now.sum()} for the (better|worse) {re.escape(told)}", law.verdict)
 
 
 def test_a_model_that_changes_nobody_has_nothing_to_check():

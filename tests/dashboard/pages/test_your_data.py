@@ -165,7 +165,9 @@ def told(app, words):
 
 
 def test_a_leak_is_told_once_and_left_out_in_one_click():
-    app = upload(example_table(500).assign(copy=lambda frame: (frame["hired"] == "yes") * 1.0))
+    table = example_table(500)
+    table.insert(1, "copy", (table["hired"] == "yes") * 1.0)
+    app = upload(table)
     assert told(app, "Without “copy”")
     fine(button(app, "Use these data").click().run())
     assert len([warning for warning in app.warning if "“copy”" in warning.value]) == 1
@@ -232,9 +234,10 @@ def test_scores_out_of_100_are_offered_and_divided():
 
 
 def test_the_same_person_in_train_and_test_is_told_and_can_be_helped():
-    visits = example_table(600).assign(person_id=lambda frame: [7 * (i // 2) for i in range(600)], seen="2020-01-01")
-    visits.loc[300:, "seen"] = "2021-06-30"
-    app = upload(visits.drop(columns="applicant"))
+    visits = example_table(600).drop(columns="applicant")
+    visits.insert(0, "person_id", [7 * (i // 2) for i in range(600)])
+    visits.insert(1, "seen", ["2020-01-01"] * 300 + ["2021-06-30"] * 300)
+    app = upload(visits)
     assert told(app, "600 rows share their")
     assert len(app.selectbox(key="own_split").options) == 3
     fine(app.selectbox(key="own_split").set_value("person person_id").run())

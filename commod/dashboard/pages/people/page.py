@@ -61,8 +61,9 @@ def _verdict(result: FitResult) -> str:
     better, worse = (int(result.changes[column].sum()) for _, column in directions(spec))
     good, bad = (escape_markdown(spec.outcomes[i]) for i in (spec.favourable, 1 - spec.favourable))
     right = [escape_markdown(rightly(spec, result.record, is_better)) for is_better in (True, False)]
+    get = "gets" if changed == 1 else "get"
     return (
-        f"**{changed:,} of {total:,} {escape_markdown(spec.people)}** get another decision ({_shares(result)}): "
+        f"**{changed:,} of {total:,} {escape_markdown(spec.people)}** {get} another decision ({_shares(result)}): "
         f"**{better:,}** the better one, “{good}”{right[0]}, and **{worse:,}** the worse one, "
         f"“{bad}”{right[1]}."
     )

@@ -15,7 +15,7 @@ from commod.dashboard.pages.your_data.line import choose_line
 from commod.dashboard.pages.your_data.roles import choose_outcome, choose_scores, choose_split, choose_weight
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import NoRoomError, OwnData, own_data
-from commod.dashboard.state.settings import defaults
+from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -66,11 +66,11 @@ def _example() -> bytes:
 # ---- say what is what ----
 
 
-def _choose() -> None:
-    """What each column is, what that would mean, and the button that makes a task of it."""
+def _choose() -> Any:
+    """What each column is, what that would mean, and the button that makes a task of it; and a place below that."""
     here = draft()
     if here.table is None:
-        return
+        return st.empty()
     st.header(f"What is what in {escape_markdown(here.name)}")
     for notice in here.table.notices:
         st.info(escape_markdown(notice), icon=":material/info:")
@@ -78,15 +78,15 @@ def _choose() -> None:
     if (usable := len(columns_of_roles(here.guesses))) < 2:
         told = f"An outcome and a sensitive attribute need two values or more; this table has {usable} such column(s)."
         st.error(f"{told} Add what is missing.", icon=":material/error:")
-        return
+        return st.empty()
     try:
         choice, place = _choice()
     except UnansweredError:
         st.info("The rest of this page follows when the question is answered.", icon=":material/help:")
-        return
+        return st.empty()
     except ChoiceError as error:
         st.error(escape_markdown(str(error)), icon=":material/error:")
-        return
+        return st.empty()
     with place:
         choice, answered = choose_line(choice)
     look = here.look(choice)
@@ -98,7 +98,8 @@ def _choose() -> None:
             title = "Leave it out" if len(leak.columns) == 1 else f"Leave these {len(leak.columns)} columns out"
             st.button(title, key=f"leave_out_{place}", on_click=leave_out, args=leak.columns)
     for doubt in look.doubts(choice):
-        if doubt.kind == "turned" and not answered:  # it stands above, as a question
+        # The first stands above, as a question; the other is told at the top, of all rows.
+        if (doubt.kind == "turned" and not answered) or (doubt.kind == "fair" and here.used == choice):
             continue
         box, icon = (st.info, ":material/info:") if doubt.kind == "fair" else (st.warning, ":material/warning:")
         box(escape_markdown(doubt.text), icon=icon)
@@ -110,8 +111,10 @@ def _choose() -> None:
     }
     why_not = tip("unusable") if look.problem else None if answered else tip("unanswered")
     st.button("Use these data", disabled=why_not is not None, help=why_not, **how)
+    waiting = st.empty()
     if here.used == choice:
         st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
+    return waiting
 
 
 def _choice() -> tuple[Choice, Any]:
@@ -166,19 +169,23 @@ def _use(choice: Choice) -> None:
 # ---- what is in use ----
 
 
-def _in_use() -> None:
-    """The data this session works on, what was done to them, and the button that forgets them."""
+def _in_use(waiting: Any) -> None:
+    """The data this session works on, what was done to them, and the button that forgets them.
+
+    `waiting`: a place for what is shown until it is known where they open.
+    """
     own = own_data()
     if own is None:
         return
     here, task = draft(), own.task
     st.header(f"In use: {escape_markdown(task.spec.title)}")
     try:
-        start = _start(own)
+        start = _start(own, waiting)
         if start.care:
             st.warning(escape_markdown(start.care), icon=":material/warning:")
         st.success(f"All pages work on these data now. {escape_markdown(start.told)}", icon=":material/check:")
     except ValueError as error:
+        waiting.empty()
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
     draw_group_sizes(task, told="{rate:.1%}: {outcome}")
     for sentence in here.leaks if here.used is None else ():  # else they stand below
@@ -190,15 +197,26 @@ def _in_use() -> None:
         st.button("Forget these data", on_click=_forget, icon=":material/delete:")
 
 
-def _start(own: OwnData) -> Start:
-    """Where the pages open on these data, and why: found at the first visit."""
+def _start(own: OwnData, waiting: Any) -> Start:
+    """Where the pages open on these data, and why: found at the first visit, unless somebody does not wait for it."""
     if own.start is None:
         settings = session.current()
-        own.begin(result_of(tasks.start(settings), st.empty(), "Looking for a setting to begin with"))
-        if settings == session.current() and settings.data == own.name:
-            session.go_to(defaults(own.name).looked_at_as(settings))
+        with waiting.container():
+            place = st.empty()
+            stopped = Start(
+                {"lambda_fair": 0.0}, "They open with f as it is, since the search for a setting was stopped."
+            )
+            st.button("Stop, and open with f as it is", on_click=_begin, args=(own, stopped, settings))
+        _begin(own, result_of(tasks.start(settings), place, "Looking for a setting to begin with"), settings)
+        waiting.empty()
     assert own.start is not None
     return own.start
+
+
+def _begin(own: OwnData, start: Start, settings: Settings) -> None:
+    own.begin(start)
+    if settings == session.current() and settings.data == own.name:
+        session.go_to(defaults(own.name).looked_at_as(settings))
 
 
 def _draw_done(done: tuple[Done, ...]) -> None:
@@ -254,8 +272,10 @@ def show() -> None:
         st.info("The link you came with has set the data set, so no other can be brought.", icon=":material/lock:")
         session.keep_link()
         st.stop()
-    _in_use()
+    top = st.container()
     _bring()
-    _choose()
+    waiting = _choose()
     _what_it_is()
+    with top:
+        _in_use(waiting)
     session.keep_link()
