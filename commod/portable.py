@@ -388,7 +388,7 @@ class Portable:
             )
         if kind == "column":
             name = self._f["column"]
-            if name not in table:
+            if table.missing([name]):
                 raise ValueError(
                     f"f's probabilities are read from column {name!r}, which these rows do not have: "
                     "add it, or pass them as base_scores=[...]."
@@ -660,9 +660,11 @@ class _Table:
         return [name for name in names if name not in self and self._spaced(name) not in self]
 
     def _spaced(self, name: Any) -> Any:
-        """The column of this name with spaces around it, as the head of some files has it."""
+        """The column of this name with spaces around it, or the second one of a name, as pandas calls that."""
         there = self._columns if self._columns is not None else (self._rows or [{}])[0]
-        return next((key for key in there if isinstance(key, str) and key.strip() == name), name)
+        twice = re.fullmatch(r"(.*) \((\d+)\)", str(name))
+        names = (name, f"{twice[1]}.{int(twice[2]) - 1}") if twice else (name,)
+        return next((key for key in there if isinstance(key, str) and key.strip() in names), name)
 
     def values(self, name: Any, fill: Any = REFUSED) -> Sequence[Any]:
         """The cells of a column as its rule reads them, gaps filled with `fill`."""

@@ -35,7 +35,7 @@ class Choice:
     merits : mapping of column to 1 or -1
         Numbers of which more (1) or less (-1) should never count against a person.
     target_cut : float, optional
-        Where to cut an outcome of numbers in two: the classes are then called as `sides_of` says.
+        Where to cut an outcome of numbers in two: the classes are then called as `bands_of` says.
     scores_out_of : float, default 1
         What a score of certainty is in the column of scores: they are divided by it (100 for percentages).
     person : str
@@ -47,7 +47,7 @@ class Choice:
     threshold : float, default 0.5
         The probability of the favourable outcome above which f decides for it.
     cuts : mapping of sensitive column to numbers in rising order
-        Where to cut it into bands, which are called as `sides_of` says.
+        Where to cut it into bands, which are called as `bands_of` says.
     merge : mapping of sensitive column to a mapping of value to name
         Values that are to be called otherwise; those that get the same name are one group.
     unknown : {"drop", "train"}
@@ -97,8 +97,3 @@ class Choice:
     def good_values(self) -> tuple[str, ...]:
         """The values of the outcome that are good for a person."""
         return (self.favourable,) if isinstance(self.favourable, str) else self.favourable
-
-    @property
-    def good_in_words(self) -> str:
-        """The favourable outcome as pages name it: "Pass or Distinction"."""
-        return " or ".join(self.good_values)

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.datasets.own_groups import as_text
-from commod.datasets.raw import MAX_LEVELS, OTHER, read_numbers
+from commod.datasets.raw import MAX_LEVELS, OTHER, read_levels, read_numbers
 from commod.uploads.limits import count_of, short
 
 # Words in the names of columns that tell one row or person from another, wherever they stand, and of coded classes.
@@ -56,7 +55,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     cells = pd.Series(counts.index[counts > 0], name=values.name)
     cells = cells.astype(object) if isinstance(cells.dtype, pd.CategoricalDtype) else cells
     is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
-    texts = cells if is_numeric else as_text(cells)
+    texts = cells if is_numeric else read_levels(cells)
     known = texts.notna().to_numpy()
     numbers = read_numbers(cells)[0]
     no_number = known & numbers.isna().to_numpy()

@@ -85,14 +85,18 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
     said = _columns(rest.get("sensitive", ()))
     classes = [column for column in roles.columns_of_roles(guesses) if column not in said]
     target = _role(rest, "target", roles.guess_target, classes, guesses)
-    outcomes = _classes(rest, frame[target], guesses, _columns(given.get("favourable", ())))
-    rest.setdefault("blanks", _blanks(outcomes, given))
-    outcomes = [value for value in outcomes if value not in rest["blanks"]]
-    columns = [str(column) for column in frame.columns]
-    if "favourable" not in rest:
-        rest["favourable"] = _favourable(outcomes, target, columns)
     others = [column for column in classes if column != target]
     sensitive = _columns(_role(rest, "sensitive", roles.guess_sensitive, others, guesses))
+    outcomes = _classes(rest, frame[target], guesses, _columns(given.get("favourable", ())))
+    columns = [str(column) for column in frame.columns]
+    if "blanks" not in rest and not only_named:
+        wanted = {*_columns(given.get("favourable", ())), *given.get("groups", ())}
+        levels = [outcomes, *(roles.values_of(frame[column]) for column in sensitive)]
+        found = dict.fromkeys(chain(*map(roles.guess_blanks, levels)))
+        rest["blanks"] = tuple(value for value in found if value not in wanted)
+    if "favourable" not in rest:
+        known = [value for value in outcomes if value not in rest.get("blanks", ())]
+        rest["favourable"] = _favourable(known, target, columns)
     rest |= _groups(frame, guesses, target, rest, given)
     possible = roles.possible_scores(frame, guesses, (target, *sensitive))
     scores = rest.setdefault("scores", roles.guess_scores(possible))
@@ -128,12 +132,6 @@ def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], gu
     return rest[field]
 
 
-def _blanks(values: Sequence[str], given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Values that say nothing, unless somebody wants them."""
-    wanted = {*_columns(given.get("favourable", ())), *given.get("groups", ())}
-    return () if given.get("only_named") else tuple(set(roles.guess_blanks(values)) - wanted)
-
-
 def _favourable(outcomes: list[str], target: str, columns: list[str]) -> str | tuple[str, ...]:
     if not 2 <= len(outcomes) <= MAX_VALUES:  # which is told later
         return ""
@@ -162,7 +160,7 @@ def _groups(
     frame: pd.DataFrame, guesses: pd.DataFrame, target: str, rest: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The fields that say how the groups are made; numbers are cut unless a group that is named is one of them."""
-    so_far = {name: rest[name] for name in ("sensitive", "sensitive_cut", "cuts", "merge") if name in rest}
+    so_far = {name: rest[name] for name in ("sensitive", "sensitive_cut", "cuts", "merge", "blanks") if name in rest}
     choice = Choice(target=target, favourable="", groups=given.get("groups", ()), kinds={}, **so_far)
     cuts = {
         column: (roles.guess_cut(frame[column]),)
@@ -170,10 +168,7 @@ def _groups(
         if not choice.cuts and roles.is_cut(column, guesses)
         if not set(choice.groups) & set(roles.values_of(frame[column]))
     }
-    choice = replace(choice, cuts={**choice.cuts, **cuts}, blanks=rest["blanks"])
-    if "blanks" not in given:
-        found = [_blanks(list(roles.count_levels(frame, choice, column)), given) for column in choice.sensitive_columns]
-        choice = replace(choice, blanks=tuple(sorted({*choice.blanks, *chain(*found)})))
+    choice = replace(choice, cuts={**choice.cuts, **cuts})
     if (small := given.get("small_together")) is not None:
         for column in choice.sensitive_columns:
             together = small_together(roles.count_levels(frame, choice, column), small)
@@ -184,8 +179,8 @@ def _groups(
         choice = replace(choice, groups=roles.guess_groups(frame, choice))
     is_known = groups_of(frame, choice).notna()
     unknown = "train" if not is_known.all() and not given.get("only_named") else "drop"
-    made = {"groups": choice.groups, "cuts": choice.cuts, "merge": choice.merge, "blanks": choice.blanks}
-    return {"unknown": unknown, **rest, **made, "sensitive_cut": None}
+    found = {"groups": choice.groups, "cuts": choice.cuts, "merge": choice.merge}
+    return {"unknown": unknown, **rest, **found, "sensitive_cut": None}
 
 
 def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -91,25 +91,19 @@ def _auc(X: pd.DataFrame, labels: np.ndarray) -> float:
     return float(max(found))
 
 
-def find_repeats(repeats: Mapping[str, int], choice: Choice, seen: float = np.nan, new: float = np.nan) -> list[Leak]:
+def find_repeats(repeats: Mapping[str, int], choice: Choice, aucs: Callable[[str], str] = lambda _: "") -> list[Leak]:
     """A sentence if the same person can be in the training and in the test part.
 
-    `repeats`: as `commod.datasets.roles.possible_people` gives it. `seen`, `new`: f's AUC if rows are split, and if
-    people are, where that is known.
+    `repeats`: as `commod.datasets.roles.possible_people` gives it. `aucs`: what a column of people says of f.
     """
-    column = repeated_column(repeats, choice)
-    if not column:
+    if choice.person or choice.time or not repeats:
         return []
-    told = f"{repeats[column]:,} rows share their “{short(column, 24)}” with another row: if rows are split at random, "
-    told += "the same person (or case) is trained on and tested on."
-    if not np.isnan(seen - new):
-        told += f" f then seems to have an AUC of {seen:.3f}; on new people it has {new:.3f}."
-    return [Leak(f"{told} Split them by that column.")]
-
-
-def repeated_column(repeats: Mapping[str, int], choice: Choice) -> str:
-    """The column that names people who have several rows, if rows are split and not people."""
-    return "" if choice.person or choice.time or not repeats else max(repeats, key=lambda name: repeats[name])
+    column = max(repeats, key=lambda name: repeats[name])
+    told = (
+        f"{repeats[column]:,} rows share their “{short(column, 24)}” with another row: if rows are split at random, "
+        "the same person (or case) is trained on and tested on."
+    )
+    return [Leak(f"{told}{aucs(column)} Split them by that column.")]
 
 
 def _of_each_cell(codes: np.ndarray, most: int) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
 from commod.datasets.own_groups import (
     OTHERS,
     as_numbers,
-    as_text,
     check_classes,
     check_groups,
     check_sizes,
@@ -110,8 +110,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         keep &= times.notna()
     _tell_dropped(done, outcome, codes, scores, times, choice)
     named = (choice.target, *choice.sensitive_columns)
-    done += [_respelled_in_words(frame[column]) for column in named if respelled(frame[column])]
-    done += _merges_in_words(choice)
+    done += [*chain(*(_respelled_in_words(frame[column]) for column in named)), *_merges_in_words(choice)]
     names = [column for column, kind in choice.kinds.items() if kind != "leave out" and column in frame.columns]
     taken = (choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight)
     names = [column for column in names if column not in taken]
@@ -170,7 +169,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
 
 
 def _spec(name: str, choice: Choice, grouping: Grouping, contract: Contract, outcome: pd.Series) -> TaskSpec:
-    good = choice.good_in_words
+    good = " or ".join(choice.good_values)
     others = [value for value in pd.unique(outcome) if value not in choice.good_values]
     bad = others[0] if len(others) == 1 else f"not {good}"
     return TaskSpec(
@@ -206,7 +205,7 @@ def _made_in_words(choice: Choice) -> str:
     """How the outcome, groups, weights and the split were made, as far as somebody chose it."""
     told = []
     if choice.target_cut is not None:
-        told.append(f"“{_short(choice.target)}” is cut at {choice.target_cut:.10g}; {choice.good_in_words} is good.")
+        told.append(f"“{_short(choice.target)}” is cut at {choice.target_cut:.10g}; {choice.favourable} is good.")
     if len(choice.good_values) > 1:
         told.append(f"Good values of “{_short(choice.target)}”: {', '.join(map(_short, choice.good_values))}.")
     told += [
@@ -360,7 +359,7 @@ def _checked_times(values: pd.Series, column: str) -> pd.Series:
 
 def _people(values: pd.Series) -> pd.Series:
     """A number for each person; a row that does not say whose it is, is a person of its own."""
-    codes = pd.factorize(as_text(values))[0]
+    codes = pd.factorize(read_levels(values))[0]
     unknown = codes < 0
     codes[unknown] = codes.max(initial=-1) + 1 + np.arange(unknown.sum())
     return pd.Series(codes, index=values.index)
@@ -412,9 +411,9 @@ def _tell_dropped(
         done.append(Done(told, by, unknown))
 
 
-def _respelled_in_words(values: pd.Series) -> Done:
+def _respelled_in_words(values: pd.Series) -> list[Done]:
     told = "{rows} cell{s} of {column} {are} read as a more common value that differs only in capitals or spaces."
-    return Done(told, str(values.name), respelled(values))
+    return [Done(told, str(values.name), rows)] if (rows := respelled(values)) else []
 
 
 def _merges_in_words(choice: Choice) -> list[Done]:
@@ -442,8 +441,7 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
         unfilled = read_column(cells, replace(rule, fill=None))
         gaps = int(unfilled.isna().sum())
         if rule.kind == "category":
-            if respelled(cells):
-                told.append(_respelled_in_words(cells))
+            told += _respelled_in_words(cells)
             if rule.other:
                 rare = read_levels(cells, rule.decimal).nunique() - (MAX_LEVELS - 1)
                 told.append(Done(f"{{rows}} rare level{{s}} of {{column}} become{{es}} “{OTHER}”.", name, rare))

@@ -22,26 +22,16 @@ LEAST_ROWS, LEAST_IN_GROUP = 20, 10
 OTHERS = -2
 
 
-def as_text(values: pd.Series) -> pd.Series:
-    """Values as texts, which stand for classes and levels; missing ones stay missing."""
-    return read_levels(values)
-
-
 def as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
     """Values as numbers (dates as days), and how many cells are none though they hold something."""
     numbers, _ = read_numbers(values)
     return numbers, int((numbers.isna() & ~missing_in(values)).sum())
 
 
-def sides_of(*cuts: float) -> tuple[str, ...]:
-    """What the classes of a column that is cut are called: ``("< 25", "25 to < 45", "≥ 45")``."""
-    return bands_of(cuts)
-
-
 def classes_of(values: pd.Series, cut: float | Sequence[float] | None = None) -> pd.Series:
     """The classes of a column as text: its values or, if it is cut, the band of each number; missing stay missing."""
     if cut is None:
-        return as_text(values)
+        return read_levels(values)
     cuts = (cut,) if isinstance(cut, int | float) else tuple(cut)
     numbers, _ = as_numbers(values)
     bands = np.array(bands_of(cuts), dtype=object)[np.searchsorted(cuts, numbers, side="right")]

@@ -83,7 +83,6 @@ _BAD_VALUES = (
     r"|deceased|drop(ped)?( ?out)?|withdrawn|high risk|malignant|churn\w*|attrited|left|arrest\w*|recid\w*|convicted"
     r"|unemployed|sick|ill|un\w+|lost|fraud\w*|terminated|expelled|detained|dissatisfied|removed)\b"
 )
-_WEAK_GOOD = r"\b(high|normal|current|existing|won)\b"
 
 # How often a guess is right that is told by the words of the values, by a name, by the field (health, or credit), or by
 # nothing: shares of the tables that the rules were made on, which `python -m tests.datasets.test_guesses` prints. Below
@@ -251,8 +250,7 @@ def _favourable(values: Sequence[str], target: str, columns: Sequence[str]) -> t
             return found[0], by if len(values) == 2 and yes_like and no_like else "nothing"
     if bad and len(bad) < len(values):
         return next(value for value in values if value not in bad), "values" if len(values) == 2 else "nothing"
-    weak = [value for value in values if re.search(_WEAK_GOOD, low[value])]
-    return (weak or list(values))[0], "nothing"
+    return values[0], "nothing"
 
 
 def guess_cut(column: pd.Series) -> float:

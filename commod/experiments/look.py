@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.datasets import Choice, ChoiceError, find_leaks, make_task, roles
-from commod.datasets.leaks import Leak, find_repeats, repeated_column
+from commod.datasets.leaks import Leak, find_repeats
 from commod.datasets.task import Split, Task
 from commod.explain.doubts import Doubt, doubts_about, first_scores
 from commod.metrics.auc import auc_of
@@ -59,16 +59,16 @@ def look_at(
             return None
         raise
     held, scores = first_scores(task)
-    on_seen = on_new = np.nan
-    if (column := repeated_column(repeats or {}, choice)) and not choice.scores:
-        on_seen, on_new = auc_of(scores, held.y), _auc_on_new_people(some, replace(choice, person=column))
-    leaks += find_repeats(repeats or {}, choice, on_seen, on_new)
+
+    def aucs(person: str) -> str:
+        if choice.scores:
+            return ""
+        try:
+            new, of_new = first_scores(make_task(some, replace(choice, person=person)).task)
+        except ValueError:  # too few people
+            return ""
+        seems, is_so = auc_of(scores, held.y), auc_of(of_new, new.y)
+        return f" f then seems to have an AUC of {seems:.3f}; on new people it has {is_so:.3f}."
+
+    leaks += find_repeats(repeats or {}, choice, aucs)
     return Look(leaks, task, held, scores, round(len(task.y) * rows / len(some)))
-
-
-def _auc_on_new_people(some: pd.DataFrame, choice: Choice) -> float:
-    try:
-        held, scores = first_scores(make_task(some, choice).task)
-    except ValueError:  # too few people
-        return np.nan
-    return auc_of(scores, held.y)

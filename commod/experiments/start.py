@@ -146,7 +146,7 @@ def _declared_start(held: _HeldOut, declared: dict[str, Any]) -> Start:
 
 def _no_gain(trials: Sequence[Trial], fairness: float, figure: str) -> Start:
     if fairness >= FAIR_ENOUGH:
-        told = f"f is nearly fair by this figure ({figure} on held-out training rows), and no λ_fair makes it fairer"
+        told = f"f is nearly fair ({figure} on held-out training rows), and no λ_fair makes it fairer"
         return Start({"lambda_fair": 0.0}, f"{told}: the pages open with f as it is.")
     told = (
         f"No λ_fair up to {TRIED[-1]:g} makes f fairer on held-out training rows ({figure}) without ruining it: look "

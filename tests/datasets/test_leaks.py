@@ -130,8 +130,8 @@ def test_people_who_come_back_are_told_unless_the_split_knows_of_them():
     assert found.startswith("1,234 rows share their “patient_nbr”")
     assert find_repeats({}, choice) == []
     assert find_repeats({"patient_nbr": 9}, Choice("y", "yes", "race", ("A", "B"), {}, person="patient_nbr")) == []
-    (found,) = find_repeats({"patient_nbr": 1_234}, choice, 0.91, 0.72)
-    assert "f then seems to have an AUC of 0.910; on new people it has 0.720." in found
+    (found,) = find_repeats({"patient_nbr": 1_234}, choice, lambda column: f" AUC by {column}.")
+    assert "trained on and tested on. AUC by patient_nbr. Split them by that column." in found
 
 
 # ---- the bounds ----

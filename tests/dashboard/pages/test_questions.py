@@ -3,7 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
+from commod.dashboard.jobs.wait import result_of
+from commod.datasets import load_task
 from commod.datasets.example import example_table
 from tests.dashboard.driving import fine
 from tests.dashboard.pages.test_your_data import button, upload
@@ -104,18 +107,18 @@ def test_one_value_in_two_spellings_is_one_and_told(loans):
 
 
 def test_the_search_for_a_setting_can_be_stopped(loans, monkeypatch):
-    """What the button does: the pages then open with f as it is."""
     app = upload(loans.rename(columns={"y": "hired"}))
-    waited = []
 
-    def stopped(task, place=None, what="", **more):
+    def never(task, place=None, what="", **more):
         if what.startswith("Looking for a setting"):
-            waited.append(what)
-            raise ValueError("stopped here")
+            st.stop()  # as if it took for ever
         return result_of(task, place, what, **more)
 
-    monkeypatch.setattr("commod.dashboard.pages.your_data.page.result_of", stopped)
+    monkeypatch.setattr("commod.dashboard.pages.your_data.page.result_of", never)
     fine(button(app, "Use these data").click().run())
-    assert waited
+    assert app.session_state["held_own_data"].start is None
+    fine(button(app, "Stop, and open with f as it is").click().run())
     own = app.session_state["held_own_data"]
-    assert own.start is None
+    assert own.start.settings == {"lambda_fair": 0.0}
+    assert any("the search for a setting was stopped" in each.value for each in app.success)
+    assert load_task(own.name).spec.suited["lambda_fair"] == 0.0

@@ -208,10 +208,11 @@ def test_a_few_columns_of_many_are_chosen():
 def test_numbers_are_cut_into_outcome_and_groups(app):
     fine(app.selectbox(key="own_target").set_value("test_score").run())
     fine(app.number_input(key="own_target_cut_test_score").set_value(70.0).run())
-    side = app.radio(key="own_side_test_score")
-    assert [option.split(" (")[0] for option in side.options] == ["from this number on: ≥ 70", "below it: < 70"]
-    assert side.value is None
-    fine(side.set_value("≥").run())
+    fine(next(each for each in app.button if each.label.startswith("test\\_score is ≥ 70")).click().run())
+    assert app.selectbox(key="own_favourable_test_score").value == "≥"
+    fine(app.number_input(key="own_target_cut_test_score").set_value(60.0).run())
+    assert app.selectbox(key="own_favourable_test_score").value == "≥"  # the side stays
+    fine(app.number_input(key="own_target_cut_test_score").set_value(70.0).run())
     fine(app.selectbox(key="own_sensitive").set_value("experience_years").run())
     fine(app.number_input(key="own_sensitive_cut_experience_years").set_value(6.0).run())
     fine(

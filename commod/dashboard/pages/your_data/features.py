@@ -59,9 +59,9 @@ def _draw_columns(taken: dict[str, str], kinds: dict[str, str]) -> None:
 def leave_out(*columns: str) -> None:
     """Use these columns no longer."""
     lists: dict[str, list[str]] = draft().chosen["features"]
-    for key, named in lists.items():
-        kept = [column for column in named if column not in columns]
-        lists[key] = [*kept, *columns] if key == "leave out" else kept
+    for key in lists:
+        lists[key] = [column for column in lists[key] if column not in columns]
+    lists["leave out"] += columns
 
 
 def choose_merits(numbers: list[str]) -> dict[str, Any]:

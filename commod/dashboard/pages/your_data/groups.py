@@ -210,7 +210,7 @@ def draw_counts(choice: Choice) -> None:
         ]
         for group, row in counted.iterrows()
     ]
-    headings = ["Group", "Rows", f"{choice.target}: {choice.good_in_words}", "To test on, about"]
+    headings = ["Group", "Rows", f"{choice.target}: {' or '.join(choice.good_values)}", "To test on, about"]
     st.html(html_table(headings, rows, caption="Rows of each group"))
     if told := left_out_in_words(list(choice.groups), tested):
         st.caption(escape_markdown(told))

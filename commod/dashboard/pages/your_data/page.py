@@ -240,21 +240,14 @@ def _what_it_is() -> None:
     with st.expander("What is needed, and what happens to it"):
         st.markdown(
             """
-- **Outcome**: what was decided or what happened, in two classes; say which one is good for a person. Numbers are cut in
-  two where you say.
-- **Sensitive attribute**: whose groups are to be treated alike, up to 12 of them; two attributes can be crossed.
-  Values can be put together under one name, and numbers are cut into bands. It is used to train g and to measure,
-  never as a feature. Rows that do not say their group can be trained on; nothing is measured on them.
-- **Weights**: for how many people a row stands, if the rows are of a survey.
-- **The model f**: trained here on 70 % of the rows, or, if you have a model already, a column with its probabilities of
-  the favourable outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g
-  starts from that score and the features.
-- **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows
-  to test on, if a column says when it was.
-- **Merit**: numbers of which more (or less) should never count against a person, such as a grade. The pages then count
-  for whom more of it hurts all the same. Leave both lists empty if nothing is to be said.
-- **Missing values** (empty cells, and words such as ?, NA or unknown) are filled in or their rows left out, as you say,
-  and the page tells how many.
+- **Outcome**: what was decided or what happened; say which values are good for a person. Numbers are cut where you say.
+- **Sensitive attribute**: whose groups are to be treated alike, up to 12; two attributes can be crossed. It is used to
+  train g and to measure, never as a feature. Rows that do not say their group can be trained on.
+- **The model f**: trained here on 70 % of the rows, or a column with your model's probabilities (or scores out of 10 or
+  100) of the favourable outcome. Then f itself is not needed.
+- **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows.
+- **Merit**: numbers of which more (or less) should never count against a person, such as a grade.
+- **Missing values** (empty cells, and words such as ?, NA or unknown) are filled in or their rows left out, as you say.
 - Nothing that is uploaded is executed, unpickled or written to disk. Reloading the page in the browser or closing it
   ends the session, and the data with it, ten minutes later at the latest.
 """

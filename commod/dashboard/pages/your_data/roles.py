@@ -31,34 +31,21 @@ class Classes:
 
 def choose_outcome() -> tuple[Classes, str | tuple[str, ...]]:
     """The outcome, where it is cut, and its favourable values."""
-    here = draft()
     outcome = _outcome()
-    values = list(outcome.rows)
-    guess = roles.guess_favourable(values, outcome.column, [str(column) for column in here.frame.columns])
-    if outcome.cut is not None:
-        return outcome, values[_choose_side(outcome, values)]
-    name = f"favourable_{outcome.column}"
+    values, is_cut = list(outcome.rows), outcome.cut is not None
     if len(values) > 2:
-        return outcome, _choose_several(outcome, name)
-    if not guess.is_sure:
-        answers = {value: f"{outcome.column} is {outcome.label(value)}" for value in values}
+        return outcome, _choose_several(outcome, f"favourable_{outcome.column}")
+    # A side stays chosen where the cut moves; where good begins, nobody but the user knows.
+    name, value_of = f"favourable_{outcome.column}", {value[0] if is_cut else value: value for value in values}
+    guess = roles.guess_favourable(values, outcome.column, [str(column) for column in draft().frame.columns])
+    if is_cut or not guess.is_sure:
+        answers = {key: f"{outcome.column} is {outcome.label(value)}" for key, value in value_of.items()}
         ask("Which is good for a person?", answers, name)
-    return outcome, select("The favourable outcome", values, name, str(guess), format_func=outcome.label)
-
-
-def _choose_side(outcome: Classes, values: list[str]) -> int:
-    """Which side of a cut is good: a question, since nobody but the user knows where good begins."""
-    name, side_of = f"side_{outcome.column}", {value[0]: place for place, value in enumerate(values)}
-    sides = {"≥": "from this number on", "<": "below it"}
-    side = st.radio(
-        f"When is “{escape_markdown(outcome.column)}” good for a person?",
-        list(sides),
-        format_func=lambda side: f"{sides[side]}: {outcome.label(values[side_of[side]])}",
-        **kept(name, draft().chosen.get(name)),
+    at_first = next(key for key, value in value_of.items() if value == guess)
+    chosen = select(
+        "The favourable outcome", list(value_of), name, at_first, format_func=lambda key: outcome.label(value_of[key])
     )
-    if side is None:
-        raise UnansweredError
-    return side_of[side]
+    return outcome, value_of[chosen]
 
 
 def _choose_several(outcome: Classes, name: str) -> str | tuple[str, ...]:
