@@ -66,7 +66,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         "values": different,
         "missing": len(values) - present,
         "not_numbers": wrong if is_number else 0,
-        "examples": ", ".join(short(value, 24) for value in texts[known].head(3)),
+        "examples": ", ".join(short(value, 24) for value in texts[known].drop_duplicates().head(3)),
         "special": "",
     }
     many = different > MAX_LEVELS
