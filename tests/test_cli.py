@@ -31,10 +31,13 @@ FIGURES = (
 
 
 @pytest.fixture(autouse=True)
-def short_starts(monkeypatch):
-    """Where a file opens is looked for among two λ_fair; ``tests/experiments/test_start.py`` looks among all."""
+def short_starts(request, monkeypatch):
+    """Where a file opens is not looked for, or (``with_start``) among two λ_fair; test_start.py looks among all."""
     monkeypatch.setattr(start, "TRIED", (1.0, 3.0))
     monkeypatch.setattr(start, "ROWS", 1_200)
+    if "with_start" not in request.keywords:
+        at_three = start.Start({"lambda_fair": 3.0, "update": "ratio"}, "It opens at 3.")
+        monkeypatch.setattr(start, "suited_start", lambda scene, fairness: at_three)
 
 
 def test_fit_prints_exactly_the_figures_of_the_library(capsys):
@@ -230,6 +233,7 @@ def test_a_file_in_the_place_of_a_data_set(capsys, path):
     assert list(json.loads(capsys.readouterr().out)["checks"]) == list(CHECKS)
 
 
+@pytest.mark.with_start
 def test_a_file_opens_as_in_the_app(capsys, tmp_path):
     table = example_table().drop(columns="model_score")
     rare = table[(table["hired"] == "no") | (np.arange(len(table)) % 6 == 0)]  # some 12 % are hired

@@ -26,11 +26,6 @@ class Segments:
         first, last = ("below", "and above") if CRITERIA[criterion].upward else ("above", "and below")
         return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"
 
-    def accuracy_range(self, q: int) -> str:
-        """Segment q (1 to 4) of accuracy in words."""
-        cuts = [f"{cut:.1%}" for cut in self.accuracy]
-        return {1: f"below {cuts[0]}", 4: f"{cuts[2]} and above"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"
-
     def titles(self, criterion: str, ends: tuple[str, str] = ("", "")) -> tuple[str, ...]:
         """Of the four segments of fairness; `ends` is said of the first and of the last."""
         said = {1: ends[0], 4: ends[1]}

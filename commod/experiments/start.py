@@ -114,9 +114,16 @@ def _own_start(held: _HeldOut) -> Start:
     target = start + 0.5 * (best - start)
     candidates = [one for update in FORMS if (one := held.least(update, target)) is not None]
     chosen, *others = sorted(candidates, key=lambda one: _rank(one, candidates, target))
+    most = max(best, chosen.fairness)
+    if chosen.fairness >= most - ALIKE[0]:
+        why = f"the fairest that was tried (f has {held.shown(start)})"
+    else:
+        why = (
+            f"the smallest λ_fair that goes {'at least ' if chosen.fairness >= target else 'almost '}half of the way "
+            f"from f ({held.shown(start)}) to the fairest that was tried ({held.shown(most, named=False)})"
+        )
     told = (
-        f"These data open by {chosen.name}, the least that buys half of the fairness within reach ({held.shown(start)} "
-        f"for f, {held.shown(best)} at best). On held-out training rows no other form beats it: "
+        f"These data open by {chosen.name}: {why}. On held-out training rows no other form beats it: "
         f"{held.in_words(chosen)}."
     )
     beside = {one.update: f"{with_capital(one.name)}: {held.in_words(one)}." for one in others}

@@ -1,10 +1,7 @@
-"""Who changes fewest where: claims about the cells of fairness and accuracy, and the words that are made of them.
-
-A claim is data before it is a sentence, so that what is said can be held against the cells below it.
-"""
+"""Who changes fewest where: claims about the cells of fairness and accuracy, and the table that counts them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +12,6 @@ from commod.experiments.segments import Segments
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
-from commod.wording import listed
 
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
 # Whether two methods differ in a cell by more than chance; None if that cannot be told.
@@ -35,102 +31,56 @@ class Claim:
     # Whether COMMOD and that one differ by more than chance; None if COMMOD is not there or it cannot be told.
     beyond_chance: bool | None
 
-    @property
-    def won(self) -> bool:
-        """Whether COMMOD is among those who change fewest."""
-        return "commod" in self.fewest
 
-    @property
-    def lost_by(self) -> float:
-        """How much more COMMOD changes than the fewest; 0 where it is one of them, or not there."""
-        return 0.0 if self.own is None else self.own - self.rate
+def claims_of(cells: pd.DataFrame, apart: Apart | None = None) -> tuple[Claim, ...]:
+    """What can be claimed of cells, the least fair and least accurate first.
 
-
-@dataclass(frozen=True)
-class Winners:
-    """All that is claimed of a table of cells."""
-
-    claims: tuple[Claim, ...]  # of the cells where two or more meet, the least fair and least accurate first
-    alone: tuple[tuple[Place, str], ...]  # cells in which one method that needs no group has sound models, and no other
-    # Cells in which a method that needs no group has only models that are hardly models any more.
-    nonsense: tuple[tuple[Place, str], ...]
-    with_commod: bool = True  # whether COMMOD is one of the methods
-
-    @property
-    def without_commod(self) -> tuple[Place, ...]:
-        """Cells where others have a model and COMMOD has none."""
-        missing = [claim.place for claim in self.claims if claim.own is None]
-        return tuple(sorted([*missing, *(place for place, method in self.alone if method != "commod")]))
-
-    def in_words(self, cuts: Segments, criterion: str) -> str:
-        """The claims as one paragraph."""
-        if not self.claims:
-            return "No two methods that need no group have models of about equal fairness and accuracy here."
-        parts = [
-            f"Two or more methods that need no group meet in **{len(self.claims)}** "
-            f"{_plural('cell', len(self.claims))} of about equal fairness and accuracy. "
-            f"Fewest changes: {_counted(self.claims)}."
-        ]
-        parts += _chance(self.claims)
-        for q in sorted({claim.place[0] for claim in self.claims}):
-            here = [claim for claim in self.claims if claim.place[0] == q]
-            parts.append(f"*{_fair(cuts, criterion, q)}*: {_counted(here)}.")
-        lost = max(self.claims, key=lambda claim: claim.lost_by)
-        if lost.lost_by > 0:
-            chance = {True: ", by more than chance", False: ", which may be chance", None: ""}[lost.beyond_chance]
-            parts.append(
-                f"COMMOD loses most at {_where(cuts, criterion, lost.place)}: it changes {lost.own:.1%}, "
-                f"{METHODS[lost.against].title} {lost.rate:.1%}{chance}."
-            )
-        if self.with_commod and self.without_commod:
-            parts.append(self._absent(cuts, criterion))
-        if self.nonsense:
-            told = [
-                f"{METHODS[method].title} ({listed(_where(cuts, criterion, place) for place in places)})"
-                for method, places in _by_method(self.nonsense).items()
-            ]
-            parts.append(f"Hardly models any more, and not counted: {listed(told)}.")
-        return " ".join(parts)
-
-    def _absent(self, cuts: Segments, criterion: str) -> str:
-        """Where COMMOD has no model, and whether that is a whole segment."""
-        missing = self.without_commod
-        text = f"In {len(missing)} {_plural('cell', len(missing))} such methods have a model and COMMOD has none"
-        there = {claim.place[0] for claim in self.claims if claim.own is not None}
-        there |= {place[0] for place, method in self.alone if method == "commod"}
-        never = sorted({q for q, _ in missing} - there)
-        if not never:
-            return f"{text}."
-        ranges = listed(cuts.fairness_range(q, criterion) for q in never)
-        return f"{text}; it has none at all at {CRITERIA[criterion].figure.short_title} {ranges}."
-
-
-def winners_of(cells: pd.DataFrame, apart: Apart | None = None) -> Winners:
-    """What can be claimed of cells.
-
-    `cells`: ``method, fairness_q, accuracy_q, change_rate``, as of `mark_fewest`, rounded as they are written; with
-    ``sound`` if some may have no sound model. `apart`: tells of two methods and a cell whether they differ by more than
-    chance.
+    `cells`: ``method, fairness_q, accuracy_q, change_rate``, rounded as they are written; with ``sound`` if some may
+    have no sound model. `apart`: tells of two methods and a cell whether they differ by more than chance.
     """
-    blind = cells[~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)]
-    sound = blind["sound"].astype(bool) if "sound" in blind else pd.Series(True, index=blind.index)
-    order = {name: i for i, name in enumerate(METHODS)}
-    claims, alone, nonsense = [], [], []
-    for row in blind[~sound].to_dict("records"):
-        nonsense.append(((int(row["fairness_q"]), int(row["accuracy_q"])), row["method"]))
-    for (fair, accurate), rows in blind[sound].groupby(["fairness_q", "accuracy_q"]):
+    counted = ~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)
+    if "sound" in cells:
+        counted &= cells["sound"].astype(bool)
+    order, claims = list(METHODS).index, []
+    for (fair, accurate), rows in cells[counted].groupby(["fairness_q", "accuracy_q"]):
         place = (int(fair), int(accurate))
         rates = {name: float(rate) for name, rate in zip(rows["method"], rows["change_rate"], strict=True)}
-        if len(rates) == 1:
-            alone.append((place, *rates))
+        if len(rates) < 2:
             continue
         rate = min(rates.values())
-        fewest = tuple(sorted((name for name in rates if rates[name] == rate), key=order.__getitem__))
+        fewest = tuple(sorted((name for name in rates if rates[name] == rate), key=order))
         others = {name: rates[name] for name in rates if name != "commod"}
-        against = min(others, key=lambda name: (others[name], order[name])) if "commod" in fewest else fewest[0]
+        against = min(others, key=lambda name: (others[name], order(name))) if "commod" in fewest else fewest[0]
         beyond = apart("commod", against, place) if apart is not None and "commod" in rates else None
         claims.append(Claim(place, fewest, rate, rates.get("commod"), against, beyond))
-    return Winners(tuple(claims), tuple(alone), tuple(sorted(nonsense)), "commod" in set(cells["method"]))
+    return tuple(claims)
+
+
+def wins_table(claims: Sequence[Claim], cuts: Segments, criterion: str) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows: for each segment of fairness, in how many cells each method changes fewest.
+
+    COMMOD comes first, then whoever wins most. Where it is known, the wins beyond chance stand in brackets.
+    """
+    wins = Counter(name for claim in claims for name in claim.fewest)
+    if any(claim.own is not None for claim in claims):
+        wins.setdefault("commod", 0)
+    names = sorted(wins, key=lambda name: (name != "commod", -wins[name], list(METHODS).index(name)))
+
+    def row(title: str, here: Sequence[Claim]) -> list[str]:
+        return [title, str(len(here)), *(_won(name, here) for name in names)]
+
+    rows = [
+        row(cuts.fairness_range(q, criterion), [claim for claim in claims if claim.place[0] == q])
+        for q in sorted({claim.place[0] for claim in claims})
+    ]
+    headings = [CRITERIA[criterion].figure.short_title, "Cells", *(METHODS[name].title for name in names)]
+    return headings, [*rows, row("All", claims)] if len(rows) > 1 else rows
+
+
+def _won(name: str, claims: Sequence[Claim]) -> str:
+    won = [claim for claim in claims if name in claim.fewest]
+    known = [claim.beyond_chance for claim in won if claim.beyond_chance is not None]
+    return str(len(won)) + (f" ({sum(known)} beyond chance)" if known else "")
 
 
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:
@@ -213,59 +163,3 @@ def reached_at(points: pd.DataFrame, criterion: str, level: float) -> Reached:
         first(own, "change_rate", least=True),
         with_commod,
     )
-
-
-# ---- words ----
-
-
-def names_in_words(methods: Iterable[str], *, bold: bool = False) -> str:
-    """Methods in a row: "COMMOD, LPP and FRAPPE"."""
-    titles = (METHODS[name].title for name in methods)
-    return listed(f"**{title}**" if bold else title for title in titles)
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"
-
-
-def _counted(claims: Sequence[Claim]) -> str:
-    """In how many of some cells each method changes fewest, COMMOD first, then the most: "COMMOD in 2, LPP in 1"."""
-    wins = Counter(name for claim in claims for name in claim.fewest)
-    shared = Counter(name for claim in claims if len(claim.fewest) > 1 for name in claim.fewest)
-    if any(claim.own is not None for claim in claims):
-        wins.setdefault("commod", 0)
-    order = sorted(wins, key=lambda name: (name != "commod", -wins[name], list(METHODS).index(name)))
-    told = []
-    for name in order:
-        title = f"**{METHODS[name].title}**" if name == "commod" else METHODS[name].title
-        some = f" ({shared[name]} shared)" if shared[name] else ""
-        told.append(f"{title} in {wins[name] or 'none'}{some}")
-    return ", ".join(told)
-
-
-def _chance(claims: Sequence[Claim]) -> list[str]:
-    """How many of COMMOD's wins and losses are beyond chance; nothing where that cannot be told."""
-    known = [claim for claim in claims if claim.beyond_chance is not None]
-    if not known:
-        return []
-    parts = []
-    for won, verb in ((True, "wins"), (False, "losses")):
-        some = [claim for claim in known if claim.won == won]
-        if some:
-            parts.append(f"{sum(bool(claim.beyond_chance) for claim in some)} of COMMOD's {len(some)} {verb}")
-    return [f"Beyond chance are {listed(parts)}."]
-
-
-def _fair(cuts: Segments, criterion: str, q: int) -> str:
-    return f"{CRITERIA[criterion].figure.short_title} {cuts.fairness_range(q, criterion)}"
-
-
-def _where(cuts: Segments, criterion: str, place: Place) -> str:
-    return f"{_fair(cuts, criterion, place[0])} with accuracy {cuts.accuracy_range(place[1])}"
-
-
-def _by_method(found: Iterable[tuple[Place, str]]) -> dict[str, list[Place]]:
-    places: dict[str, list[Place]] = {}
-    for place, method in found:
-        places.setdefault(method, []).append(place)
-    return places

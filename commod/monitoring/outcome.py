@@ -16,6 +16,8 @@ from commod.wording import with_capital
 
 # Where nothing is required: a difference of the main figure that must not go unseen for "still true", 10 points.
 SEEN = 0.1
+# Figures that are named, of those that moved.
+NAMED = 3
 # The reach of an interval, times this, is a difference that is seen in four cases of five.
 REVEALED = float(1 + ndtri(SETTLES) / ndtri(0.5 + CONFIDENCE / 2))
 
@@ -81,7 +83,7 @@ def _named(rows: pd.DataFrame) -> str:
 def _by_what_moved(found: Watched) -> Outcome:
     figure, row = main_figure(found)
     name, figures = figure_in_words(figure), found.figures
-    moved, far = int(figures["moved"].sum()), int(far_beyond_chance(figures).sum())
+    moved, far = int(figures["moved"].sum()), figures[far_beyond_chance(figures)]
     counted = (
         f"Of {count_of(len(figures), 'figure')} compared, {moved} moved more than chance explains; 1 in 20 (about "
         f"{0.05 * len(figures):.0f}) would by chance alone"
@@ -98,12 +100,24 @@ def _by_what_moved(found: Watched) -> Outcome:
         )
         return Outcome("unknown", "Cannot tell", f"{told}: {revealed}. {counted}.")
     if row["moved"]:
-        return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains. {counted}.")
-    if far:
-        return Outcome("broken", "Not any more", f"{counted}, and {far} moved so far that chance does not explain it.")
+        return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains.")
+    if len(far):
+        told = f"{len(far)} of {count_of(len(figures), 'figure')} moved too far for chance, even with so many compared"
+        return Outcome("broken", "Not any more", f"{stayed}, but {told}: {_largest(far)}.")
     if worse - figure.direction * row["difference"] > SEEN:
         return Outcome("unknown", "Cannot tell", f"{stayed}. {revealed}. {counted}.")
     return Outcome("holds", "Still true", f"{stayed}. {counted}.")
+
+
+def _largest(figures: pd.DataFrame) -> str:
+    """The figures that moved furthest, as their intervals measure it, and where to."""
+    reach = (figures["high"] - figures["low"]).clip(lower=1e-12)
+    first = figures.loc[(figures["difference"].abs() / reach).sort_values(ascending=False, kind="stable").index[:NAMED]]
+    told = [
+        f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({row.old:.3f} to {row.new:.3f})"
+        for row in first.itertuples()
+    ]
+    return ", ".join(told) + (" and others" if len(figures) > NAMED else "")
 
 
 def _too_small(found: Watched) -> dict[str, int]:

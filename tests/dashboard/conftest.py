@@ -20,6 +20,7 @@ from commod.experiments.refits import Refits
 from commod.explain.shap_comparison import explain_with_shap
 from commod.models.competitors import METHODS
 from tests.dashboard.driving import fine, forget, run
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -37,7 +38,7 @@ def no_pauses():
     ask = local_script_runner.require_widgets_deltas
 
     def wait(runner, timeout):
-        runner._script_thread.join(timeout)
+        runner._script_thread.join(max(timeout, PATIENCE))  # Streamlit's own three seconds are few on a busy machine
         ask(runner, 0.1)  # says what is wrong if the script has not ended
 
     with pytest.MonkeyPatch.context() as patch:
@@ -135,6 +136,18 @@ def short_starts():
         patch.setattr(start, "TRIED", (1.0, 3.0))
         patch.setattr(start, "ROWS", 1_200)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_search_for_a_form(request, monkeypatch):
+    """Data open as they are declared, and own data as the paper has it, except for tests marked ``with_start``."""
+    if "with_start" not in request.keywords:
+        for computation in (tasks.start, tasks.other_form):
+            monkeypatch.setattr(computation, "function", _as_declared)
+
+
+def _as_declared(scene, fairness, report=None):
+    return start.Start({"lambda_fair": 3.0, "update": "ratio"}, "They open at 3.")
 
 
 @pytest.fixture(autouse=True, scope="module")

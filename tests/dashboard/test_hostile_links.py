@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from commod.dashboard.pages.lesson import progress as lesson
 from commod.dashboard.pages.limits import asked as limits
 from commod.dashboard.pages.what_if import person as what_if
 from commod.dashboard.state import page_state, runs_file
@@ -16,6 +15,7 @@ from commod.dashboard.state.requirements import requirements_from_link, requirem
 from commod.dashboard.state.settings import CONTROLS, GRIDS
 from commod.dashboard.text.menu import PAGES
 from commod.dashboard.views import methods as sweeps
+from commod.dashboard.views.lesson import progress as lesson
 from commod.datasets import TASKS
 from tests.dashboard.driving import run
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through, texts

@@ -113,14 +113,14 @@ def test_the_report_has_it(result):
 
 
 def test_saved_runs_have_it_in_their_table_and_side_by_side(result):
-    app = fine(run("pages/runs.py", runs="A*german~B*german*lambda_fair-2"))
+    app = fine(run("pages/runs.py", runs="A*german~B*german*lambda_fair-2~C*german*lambda_fair-1", compare="1,2"))
     found = tables(app)
     shown = FIGURES[NAME].show(result.figures.loc[NAME, "g"])
     assert shown in next(row for row in found["All saved runs"] if row[0] == "A")
-    by_title = {row[0]: row[1:] for row in found["Figures of the runs on test"]}
-    assert by_title[f"{TITLE} of g"][0].startswith(shown)
-    assert f"{TITLE} of f" in by_title
-    assert f"{TITLE}, g − f" in by_title
+    by_title = {row[0]: row[1:] for row in found["The runs side by side"]}
+    of_f, of_g, _ = by_title[TITLE]
+    assert of_f.startswith(FIGURES[NAME].show(result.figures.loc[NAME, "f"]))
+    assert of_g.startswith(shown)
 
 
 def test_the_file_of_saved_runs_has_it_and_one_without_it_is_read(result):

@@ -25,6 +25,7 @@ from commod.decisions import (
     read_record,
     record_json,
     requirements_in,
+    verify,
     verify_record,
 )
 from commod.decisions.record import MODELS, _seal
@@ -38,6 +39,22 @@ CELL = Cell("commod", 3.0, (("lambda_concepts", 0.05), ("n_concepts", 2), ("feat
 ASKED = Requirements(p_rule=0.7, changed=0.08, again=0.8, kept_out=("race",))
 SIGNED = Signature("Ada", "head", "It is fair enough.", date(2026, 11, 17), date(2027, 5, 1), {"f": "unfair"})
 FAIRNESS = "demographic_parity"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trained_again_once():
+    """The model of a record is trained again once for all tests that verify one like it."""
+    train_again, known = verify._train_again, {}
+
+    def trained(scene, model):
+        key = scene.task.name, len(scene.train), json.dumps(model, sort_keys=True)
+        if key not in known:
+            known[key] = train_again(scene, model)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verify, "_train_again", trained)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """What is said of who wins where is what is in the cells: claims held against tables made at random."""
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod.experiments.segments import Segments, mark_fewest
-from commod.experiments.winners import apart_by_chance, reached_at, winners_of
+from commod.experiments.winners import apart_by_chance, claims_of, reached_at, wins_table
 from commod.models.competitors import METHODS
 
 pytestmark = pytest.mark.quick
@@ -45,31 +44,12 @@ def contested(cells):
     return {place: rates for place, rates in found.items() if len(rates) > 1}
 
 
-def wins(places):
-    """How often each method is among those who change fewest, and how often with another."""
-    alone, shared = {}, {}
-    for rates in places.values():
-        first = [name for name in rates if rates[name] == min(rates.values())]
-        for name in first:
-            alone[name] = alone.get(name, 0) + 1
-            shared[name] = shared.get(name, 0) + (len(first) > 1)
-    if any("commod" in rates for rates in places.values()):
-        alone.setdefault("commod", 0)
-    return {name: (count, shared.get(name, 0)) for name, count in alone.items()}
-
-
-def told_wins(text):
-    """The same as it is told: "COMMOD in 2 (1 shared), LPP in 1"."""
-    found = re.findall(r"\*{0,2}([A-Za-z -]+?)\*{0,2} in (\d+|none)(?: \((\d+) shared\))?(?:, |$)", text)
-    return {TITLES[title]: (0 if n == "none" else int(n), int(shared or 0)) for title, n, shared in found}
-
-
 @pytest.mark.parametrize("with_commod", [True, False])
 @pytest.mark.parametrize("criterion", [DP, EO])
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=pytest.mark.slow if seed >= 12 else ()) for seed in range(40)]
 )
-def test_no_sentence_contradicts_the_cells(seed, criterion, with_commod):
+def test_claims_and_their_table_agree_with_the_cells(seed, criterion, with_commod):
     cells, cuts = random_cells(seed, with_commod=with_commod), CUTS[criterion]
     beyond = {}
 
@@ -78,12 +58,12 @@ def test_no_sentence_contradicts_the_cells(seed, criterion, with_commod):
         beyond[place] = other, (len(other) + sum(place)) % 2 == 0
         return beyond[place][1]
 
-    winners = winners_of(cells, apart)
+    claims = claims_of(cells, apart)
     places = contested(cells)
 
     # The claims, one by one.
-    assert [claim.place for claim in winners.claims] == sorted(places)
-    for claim in winners.claims:
+    assert [claim.place for claim in claims] == sorted(places)
+    for claim in claims:
         rates = places[claim.place]
         assert set(claim.fewest) == {name for name in rates if rates[name] == min(rates.values())}
         assert claim.rate == min(rates.values())
@@ -98,62 +78,26 @@ def test_no_sentence_contradicts_the_cells(seed, criterion, with_commod):
     # They are the cells that the page shades.
     shaded = mark_fewest(cells[cells["sound"]])
     shaded = shaded[shaded["fewest"]]
-    claimed = {(name, *claim.place) for claim in winners.claims for name in claim.fewest}
+    claimed = {(name, *claim.place) for claim in claims for name in claim.fewest}
     assert claimed == set(zip(shaded["method"], shaded["fairness_q"], shaded["accuracy_q"], strict=True))
 
-    text = winners.in_words(cuts, criterion)
-    if not places:
-        assert text.startswith("No two methods")
-        return
-    assert f"meet in **{len(places)}** cell" in text
-    assert told_wins(re.search(r"Fewest changes: (.*?)\.(?: |$)", text)[1]) == wins(places)
-    for q in range(1, 5):
-        here = {place: rates for place, rates in places.items() if place[0] == q}
-        title = f"{FIGURES[criterion]} {cuts.fairness_range(q, criterion)}"
-        said = re.search(rf"\*{re.escape(title)}\*: (.*?)\.(?: |$)", text)
-        assert (said is not None) == bool(here)
-        if said:
-            assert told_wins(said[1]) == wins(here)
-
-    def where(place):
-        return (
-            f"{FIGURES[criterion]} {cuts.fairness_range(place[0], criterion)} with accuracy "
-            f"{cuts.accuracy_range(place[1])}"
-        )
-
-    shared = {place: rates for place, rates in places.items() if "commod" in rates}
-    for won, word in ((True, "wins"), (False, "losses")):
-        some = [place for place, rates in shared.items() if (rates["commod"] == min(rates.values())) == won]
-        counted = f"{sum(beyond[place][1] for place in some)} of COMMOD's {len(some)} {word}"
-        assert (counted in text) == bool(some)
-    lost = {place: rates["commod"] - min(rates.values()) for place, rates in shared.items()}
-    said = re.search(r"COMMOD loses most at (.*?): it changes ([\d.]+)%, (.*?) ([\d.]+)%(.*?)\.(?: |$)", text)
-    assert (said is not None) == any(more > 0 for more in lost.values())
-    if said:
-        (place,) = [place for place in places if where(place) == said[1]]
-        assert lost[place] == max(lost.values())
-        rates = places[place]
-        assert (said[2], said[4]) == (f"{100 * rates['commod']:.1f}", f"{100 * min(rates.values()):.1f}")
-        assert rates[TITLES[said[3]]] == min(rates.values())
-        assert said[5] == (", by more than chance" if beyond[place][1] else ", which may be chance")
-
-    blind = cells[~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)]
-    sound, unsound = blind[blind["sound"]], blind[~blind["sound"]]
-    own = sound[sound["method"] == "commod"]
-    there = {*zip(own["fairness_q"], own["accuracy_q"], strict=True)}
-    missing = {*zip(sound["fairness_q"], sound["accuracy_q"], strict=True)} - there
-    said = re.search(
-        r"In (\d+) cells? such methods have a model and COMMOD has none(?:; it has none at all at (.*?))?\.(?: |$)",
-        text,
-    )
-    assert (said is not None) == bool(missing and "commod" in set(cells["method"]))
-    if said:
-        assert int(said[1]) == len(missing)
-        never = {q for q, _ in missing} - {q for q, _ in there}
-        assert {q for q in range(1, 5) if cuts.fairness_range(q, criterion) in (said[2] or "")} == never
-    assert ("Hardly models any more" in text) == bool(len(unsound))
-    for row in unsound.itertuples():
-        assert where((row.fairness_q, row.accuracy_q)) in text.split("Hardly models any more")[1]
+    # The table counts them.
+    headings, rows = wins_table(claims, cuts, criterion)
+    assert headings[:2] == [FIGURES[criterion], "Cells"]
+    winners = {name for _, rates in places.items() for name in rates if rates[name] == min(rates.values())}
+    winners |= {"commod"} & {name for rates in places.values() for name in rates}
+    assert {TITLES[title] for title in headings[2:]} == winners
+    assert "commod" not in winners or headings[2] == METHODS["commod"].title
+    segments = sorted({place[0] for place in places})
+    expected = [cuts.fairness_range(q, criterion) for q in segments]
+    assert [row[0] for row in rows] == expected + ["All"] * (len(segments) > 1)
+    for row, here in zip(rows, [{q} for q in segments] + [set(segments)] * (len(segments) > 1), strict=True):
+        inside = {place: rates for place, rates in places.items() if place[0] in here}
+        assert int(row[1]) == len(inside)
+        for title, shown in zip(headings[2:], row[2:], strict=True):
+            won = [place for place, rates in inside.items() if rates.get(TITLES[title]) == min(rates.values())]
+            known = [beyond[place][1] for place in won if place in beyond]
+            assert shown == f"{len(won)}" + (f" ({sum(known)} beyond chance)" if known else "")
 
 
 def test_a_difference_is_beyond_chance_when_its_interval_says_so():

@@ -43,7 +43,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Seat:
-    """Somebody's place in a room. The token stands in her address; `key` is what the store knows her by."""
+    """Somebody's place in a room. The token stands in their address; `key` is what the store knows them by."""
 
     code: str
     token: str = field(repr=False)

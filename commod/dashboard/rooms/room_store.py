@@ -115,7 +115,7 @@ class RoomStore(RoomDatabase):
             if len(taken) >= self._most_rooms:
                 raise RoomError("too_many_rooms", most=self._most_rooms)
             code = next(code for code in iter(new_code, "") if code not in taken)
-            values = {"lesson": lesson, "step": "", "together": False, "frozen": False, "version": 1}
+            values = {"lesson": lesson, "step": "", "together": True, "frozen": False, "version": 1}
             values |= {"seats": 0, "door": "open", "most": MOST_PEOPLE}
             times = {"opened": now, "expires": now + 3600 * self._hours}
             connection.execute(insert(rooms).values(code=code, secret=secret_key(secret), **values, **times))
@@ -150,15 +150,22 @@ class RoomStore(RoomDatabase):
         return self._sit(rooms.c.code == tidy, nickname, browser, caller, language)
 
     def take_lead(self, secret: str, *, browser: str, caller: str, language: str = FIRST) -> Seat:
-        """A seat that leads, for whoever has the secret; also in a closed room, to take it home or delete it."""
+        """A seat that leads, for whoever has the secret; also in a closed room, to take it home or delete it.
+
+        A browser has one such seat in a room, whose token is no secret: only with the cookie of the browser is it worth
+        anything. It stands in an address that is projected on a wall.
+        """
         return self._sit(rooms.c.secret == secret_key(secret), None, browser, caller, language, leads=True)
 
     def _sit(
         self, which: Any, nickname: str | None, browser: str, caller: str, language: str, *, leads: bool = False
     ) -> Seat:
-        token, now = new_token(), self._clock()
+        now = self._clock()
         with self._writing() as connection:
             room = next_version(connection, which, now, closed_too=leads)
+            token = f"lead{room.code}" if leads and browser else new_token()
+            key = seat_key(token, browser)
+            connection.execute(delete(people).where(people.c.seat == key))  # another tab of this leader
             if room.door == "locked" and not leads:
                 raise RoomError("locked")
             if not leads:  # what a network does in other rooms keeps nobody out of this one
@@ -181,7 +188,7 @@ class RoomStore(RoomDatabase):
                 raise RoomError("room_full", most=most)
             connection.execute(update(rooms).where(rooms.c.code == room.code).values(seats=number))
             name = unique_name(nickname, [person.name for person in sitting], language)
-            seat = Seat(room.code, token, name, leads, number, seat_key(token, browser))
+            seat = Seat(room.code, token, name, leads, number, key)
             values = {"code": seat.code, "number": number, "seat": seat.key, "name": name, "leads": leads}
             values |= {"waiting": waiting, "network": network_key(seat.code, caller)}
             connection.execute(insert(people).values(**values, seen=now, at="", link="", figures="{}"))

@@ -53,6 +53,7 @@ class Session:
     future: list[Settings] = field(default_factory=list)  # to be done again
     tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
     last_good: Any = None  # the last result that could be shown
+    seen: Settings | None = None  # shown by a page that does not train it
 
 
 def _from_link() -> Session:
@@ -124,6 +125,21 @@ def enter(page: str) -> None:
         media.forget(this_session())
         st.session_state[_PAGE] = page
         state().stage = None
+        _go_where_the_address_says()
+
+
+def _go_where_the_address_says() -> None:
+    """Back and Forward of the browser open a page with the setting it had; a link of the menu has no setting."""
+    link = dict(st.query_params)
+    if "data" in link:
+        settings, problems = from_link(link, own.name if (own := own_data()) else None)
+        if not problems:
+            go_to(settings)
+
+
+def see() -> None:
+    """Count the current setting as shown, so that leaving it can be undone: for pages that do not train it."""
+    state().seen = current()
 
 
 def widget_key(name: str) -> str:
@@ -173,7 +189,7 @@ def _go_to(settings: Settings) -> None:
     if settings == shown:
         return
     if here.stage is None:  # else there is nothing on the other pages to be undone
-        if shown.model() in here.tried:
+        if shown.model() in here.tried or shown == here.seen:
             here.past = [*here.past, shown][-MAX_STEPS:]
         here.future = []
     _move(settings)

@@ -1,37 +1,39 @@
-"""The pages, as the menu has them."""
+"""The menu, and the pages that its entries lead to."""
 
 from pathlib import PurePath
 
 from commod.dashboard.text.language import FIRST, phrase
 
-# What people come for, and the pages for it with their icons, in the order of the menu. Those of no group stand beside
-# the others. Groups and pages are named in text/words/, under `frame`.
+# Entries of the menu, ten at most, and the pages of each with their icons. An entry opens its first page; the others
+# are linked at the top of it, and every page keeps its own address. All names are in text/words/, under `frame`.
 MENU: dict[str, dict[str, str]] = {
-    "": {"app.py": ":material/tune:"},
-    "people": {"pages/people.py": ":material/groups:", "pages/what_if.py": ":material/person_edit:"},
-    "learn": {
-        "pages/lesson.py": ":material/school:",
-        "pages/room.py": ":material/groups_2:",
-        "pages/glossary.py": ":material/menu_book:",
+    "app": {"app.py": ":material/tune:"},
+    "people": {
+        "pages/people.py": ":material/groups:",
     },
+    "what_if": {"pages/what_if.py": ":material/person_edit:"},
+    "compare": {"pages/compare.py": ":material/compare_arrows:", "pages/limits.py": ":material/fence:"},
+    "lesson": {"pages/lesson.py": ":material/school:"},
+    "room": {"pages/room.py": ":material/groups_2:"},
     "decide": {
         "pages/decide.py": ":material/gavel:",
         "pages/runs.py": ":material/push_pin:",
-        "pages/take_home.py": ":material/download:",
         "pages/later.py": ":material/update:",
     },
-    "science": {
-        "pages/compare.py": ":material/compare_arrows:",
-        "pages/limits.py": ":material/fence:",
-        "pages/paper.py": ":material/article:",
-    },
-    "data": {"pages/your_data.py": ":material/upload_file:", "pages/data.py": ":material/dataset:"},
+    "all_data": {"pages/your_data.py": ":material/upload_file:", "pages/data.py": ":material/dataset:"},
+    "take_home": {"pages/take_home.py": ":material/download:"},
+    "about": {"pages/glossary.py": ":material/menu_book:", "pages/paper.py": ":material/article:"},
 }
 
 
 def page_name(script: str, language: str = FIRST) -> str:
-    """What a page is called in the menu."""
+    """What a page is called."""
     return phrase(language, f"frame.{PurePath(script).stem}")
+
+
+def entry_of(script: str) -> str:
+    """The entry of the menu that a page belongs to."""
+    return next(entry for entry, pages in MENU.items() if script in pages)
 
 
 # Script to its name and icon, in the order of the menu.

@@ -8,6 +8,7 @@ import pandas as pd
 from commod.dashboard.text.language import declared, fill, phrase
 from commod.datasets import TaskSpec
 from commod.metrics import compared_groups
+from commod.metrics.small_groups import least_people
 from commod.wording import with_capital
 
 
@@ -62,7 +63,10 @@ def story(language: str, spec: TaskSpec, hundred: pd.DataFrame) -> str:
         no, yes = (declared(language, outcome) for outcome in spec.outcomes)
         told = phrase(language, "story.any", people=declared(language, spec.people), yes=yes, no=no, **groups, **people)
     if len(hundred) > 2:
-        told += " " + phrase(language, "story.extremes", groups=len(hundred))
+        left_out = len(seen) < len(hundred)
+        least = least_people([row["count"] for row in rows.values()])
+        named = "story.extremes_of_large" if left_out else "story.extremes"
+        told += " " + phrase(language, named, groups=len(seen), least=least)
     return told
 
 

@@ -16,10 +16,10 @@ from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import sound_data
 from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, STYLE, TO_TOP
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
-from commod.dashboard.text.menu import MENU, page_name
+from commod.dashboard.text.language import FIRST, LANGUAGES
+from commod.dashboard.text.menu import MENU, entry_of, page_name
 from commod.dashboard.views import room_line
-from commod.dashboard.views.pages import menu_page
+from commod.dashboard.views.pages import menu_page, navigation
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
@@ -42,14 +42,9 @@ def open_page(explore: Callable[[], None]) -> None:
         return
     # Before the menu, whose icon would else be fetched from elsewhere as the page's.
     st.set_page_config(page_icon=_icon(), layout="wide")
-    language = _language()
-    menu = {
-        phrase(language, f"frame.group_{group}") if group else "": [menu_page(script, language) for script in pages]
-        for group, pages in MENU.items()
-    }
     before = _is_open.set(True)
     try:
-        st.navigation(menu, position="top").run()
+        st.navigation(navigation(_language()), position="top").run()
     finally:
         _is_open.reset(before)
         wait_until_handed_over()
@@ -65,13 +60,24 @@ def page(script: str) -> None:
             st.markdown(escape_markdown(sentence))
         st.stop()
     session.enter(script)
-    st.html(STYLE)
+    entry, *others = MENU[entry_of(script)]
+    st.html(STYLE + _in_the_menu(entry))
     st.html(
         f'<span data-language="{_language() if script in TRANSLATED else FIRST}"></span>'
         f"<script>{ON_EVERY_PAGE}</script>",
         unsafe_allow_javascript=True,
     )
+    if others:
+        with st.container(horizontal=True, gap="small"):
+            for one in (entry, *others):
+                st.page_link(menu_page(one))
     room_line.strip(script)
+
+
+def _in_the_menu(entry: str) -> str:
+    """A style that marks the entry of this page: Streamlit marks only those that the menu shows."""
+    address = entry.removeprefix("pages/").removesuffix(".py")
+    return f'<style>[data-testid="stTopNavLink"][href$="/{address}"] {{ font-weight: 600; }}</style>'
 
 
 def language_choice() -> None:

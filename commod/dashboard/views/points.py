@@ -16,7 +16,9 @@ from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import label_of, name_of, styles_of
 from commod.dashboard.views.table import Table
 from commod.experiments import Scene, Sweep, points_of
+from commod.experiments.segments import Segments
 from commod.experiments.sweep import rows_in_words
+from commod.experiments.winners import Claim, wins_table
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion
 
 # Of the table behind `plot_calibration`.
@@ -133,3 +135,16 @@ def draw_cells(
         marked |= {(i, j) for j, cell in enumerate(found, start=1) if cell is not None and cell["fewest"]}
     headings = {"Method": "", **{heading.format(*place): "" for place in places}}
     st.html(html_table(headings, rows, caption=caption, marked=marked, dense=len(headings) > 9))
+
+
+def draw_wins(claims: Sequence[Claim], cuts: Segments, criterion: str) -> None:
+    """Who changes fewest, by segment of fairness."""
+    if not claims:
+        st.caption("No two methods that work without the group have models of about equal fairness and accuracy here.")
+        return
+    headings, rows = wins_table(claims, cuts, criterion)
+    st.html(html_table(headings, rows, caption="Who changes the fewest decisions"))
+    st.caption(
+        "In how many cells of about equal fairness and accuracy each method changes the fewest decisions; a tie counts "
+        "for both. Only methods that work without the group, and only cells where two or more of them have a model."
+    )

@@ -38,6 +38,8 @@ class Known:
     led: bool = False  # whether she did when a page was last drawn
     shows_door: bool = True  # whether the board shows how to come in, large
     secret: str = ""  # of the leader's link; the store does not know it
+    link_shown: bool = False  # whether that link was shown when the room opened
+    reason: str = ""  # what was written last about a vote, sent or not
     trouble: str = ""  # what could not be done, in a sentence, told once
     followed: tuple[str, str] | None = None  # lesson and step gone to with the others
     goes_there: bool = False  # whether she has asked to be led to the room's step

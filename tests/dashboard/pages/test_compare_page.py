@@ -60,11 +60,9 @@ def test_compare_draws_and_matches(compared):
     app = compared
     assert app.title[0].value == "Who gets there with the fewest changes?"
     assert "**With a P-Rule of 0.80 or more, whatever the accuracy**: fewest changes are" in words(app)
-    assert words(app).count("**Who wins where**") == 1  # one answer
     assert "COMMOD changes **125** decisions here, with a P-Rule of" in words(app)
     assert "Oracle ROC ○" in table(app, 0)
-    assert "f was sure" in words(app)
-    assert set(tables(app)) == {"Mean change rates", MATCHED}  # no more than these
+    assert set(tables(app)) == {"Who changes the fewest decisions", "Mean change rates", MATCHED}  # no more than these
     assert app.query_params["methods"] == "commod,fst,oracle_roc"
 
 
@@ -79,8 +77,7 @@ def test_the_match_tells_in_what_a_rival_is_better_and_in_what_worse():
     assert [column.cell(alike)[0] for column in columns] == ["0.800\nas fair", "71.0%\nthe same", "10.0%\nas many"]
     told = match_in_words(pd.DataFrame([own, lpp, alike]), "demographic_parity", 0.5)
     assert told.startswith("COMMOD changes **100** decisions here, with a P-Rule of 0.800 and an accuracy of 71.0%. ")
-    assert "Within 0.05 and 2 points of that (shaded): LPP and FRAPPE. " in told
-    assert "Fewest changes: **COMMOD** and **FRAPPE**. Fairest: **LPP**. Most accurate: **LPP**." in told
+    assert told.endswith("Shaded: methods with a model within 0.05 and 2 points of that (2 of 2). ")
     far = match_in_words(pd.DataFrame([own, lpp | {"comparable": False}]), "demographic_parity", 0.9)
     assert "less fair than f (0.900)" in far
     assert "No other method has a model within 0.05 and 2 points of that" in far

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import service, tasks
@@ -12,8 +10,7 @@ from commod.dashboard.state.settings import defaults
 from commod.experiments import prepare, sweep_method
 from commod.experiments.checks import checks_of_match
 from commod.experiments.match import match_models
-from commod.explain.checks import CHECKS, MARKS, Answer, check_certainty
-from commod.explain.sense import certainty
+from commod.explain.checks import CHECKS, MARKS
 from commod.models.competitors import METHODS
 from tests.dashboard.driving import fine, forget, run, run_compare, tables
 from tests.waiting import wait_until
@@ -151,63 +148,6 @@ def test_a_model_that_shifts_is_not_among_those_of_the_paper():
     assert "COMMOD's models here only multiply, as in the paper; Explore's have another form." in [
         caption.value for caption in app.caption
     ]
-
-
-# ---- in words ----
-
-
-def answers(right, sure, changed=100, expected=0.2):
-    moved = np.arange(1000) < changed
-    before = np.zeros(1000, dtype=int)
-    after = moved.astype(int)
-    logit = np.where(np.arange(1000) < sure * changed, -5.0, -0.1)
-    record = Answer(CHECKS["right"], right, int(right * changed), changed, "", rated=right - expected)
-    return {"right": record, "sure": check_certainty(certainty(logit), before, after)}
-
-
-def matched(**changed):
-    frame = pd.DataFrame({"method": list(changed), "changed": list(changed.values())})
-    return frame.assign(comparable=True)
-
-
-def test_methods_that_the_record_speaks_against_are_named():
-    table = matched(commod=100, lpp=150, frappe=200)
-    found = {"commod": answers(0.1, 0.5), "lpp": answers(0.3, 0.1), "frappe": answers(0.4, 0.0)}
-    text = sense.sense_in_words(table, found)
-    assert text.startswith("With **COMMOD** fewer changes are right by the record than f's own probabilities predict. ")
-    assert "least often with **FRAPPE** (0%), most often with **COMMOD** (50%)." in text
-
-
-def test_commod_is_named_where_it_is_in_the_middle_and_chance_is_told():
-    table = matched(commod=100, lpp=90, frappe=200)
-    found = {"commod": answers(0.3, 0.30), "lpp": answers(0.3, 0.28), "frappe": answers(0.3, 0.32)}
-    text = sense.sense_in_words(table, found)
-    assert text.startswith("With none of them fewer changes are right by the record")
-    assert "most often with **FRAPPE** (32%; the difference may be chance); COMMOD 30%." in text
-    same = sense.sense_in_words(table, {name: answers(0.3, 0.1) for name in found})
-    assert "**COMMOD**, **LPP** and **FRAPPE** (10%), all the same." in same
-
-
-def test_shares_that_are_written_alike_are_ties():
-    found = {"commod": answers(0.2, 0.2), "lpp": answers(0.3, 0.341, 1000), "frappe": answers(0.3, 0.339, 1000)}
-    text = sense.sense_in_words(matched(commod=100, lpp=1000, frappe=1000), found)
-    assert "least often with **COMMOD** (20%), most often with **LPP** and **FRAPPE** (34%)." in text
-
-
-def test_only_methods_that_are_near_and_change_somebody_are_held_against_each_other():
-    table = matched(commod=100, lpp=150, frappe=0, hardt=120).assign(comparable=[True, True, True, False])
-    found = {name: answers(0.3, 0.1) for name in ("commod", "lpp")} | {"hardt": answers(0.9, 0.0)}
-    text = sense.sense_in_words(table, found | {"frappe": answers(0, 0, 0)})
-    assert "with **COMMOD** and **LPP** (10%), all the same." in text
-    assert "FRAPPE" not in text
-    assert "Hardt" not in text
-
-
-def test_without_a_comparable_rival_the_table_is_not_read_as_a_comparison():
-    table = matched(commod=100, lpp=150).assign(comparable=[True, False])
-    assert sense.sense_in_words(table, {"commod": answers(0.1, 0.5), "lpp": answers(0.6, 0.0)}) == ""
-    nobody = sense.sense_in_words(matched(commod=0, lpp=0), {"commod": answers(0, 0, 0), "lpp": answers(0, 0, 0)})
-    assert nobody == "No two of them change anybody, so there are no changes to compare."
 
 
 @pytest.mark.parametrize(

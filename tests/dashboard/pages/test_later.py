@@ -102,7 +102,7 @@ def test_a_shift_on_purpose_is_said_and_seen():
     assert "left out on purpose" in captions(app)
     assert "The score of f is distributed quite differently than before" in words(app)
     assert "of the 10 columns and scores are distributed differently" in captions(app)
-    assert app.error[0].value.startswith("**Not any more.** Of 38 figures compared")
+    assert app.error[0].value.startswith("**Not any more.** The P-Rule did not move more than chance explains, but ")
 
 
 def test_a_batch_for_the_model_of_the_sliders():

@@ -13,7 +13,7 @@ from commod.dashboard import rooms
 from commod.dashboard.jobs import wait
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
-from commod.dashboard.pages.room import frames, leading, report
+from commod.dashboard.pages.room import door, frames, leading, report
 from commod.dashboard.pages.room.tables import zipped_tables
 from commod.dashboard.rooms import Model, RoomError, room_database
 from commod.dashboard.state.link import link_of_model
@@ -26,6 +26,7 @@ from commod.dashboard.views.room import figures_of
 from commod.decisions import Answer as Said
 from commod.decisions import Interview, models_to_choose_from
 from tests.dashboard.driving import fine, run, slider, small_sweep, tables, words
+from tests.waiting import PATIENCE
 
 ROOM, LESSON = "pages/room.py", "pages/lesson.py"
 USUAL = defaults("law_school")
@@ -103,9 +104,10 @@ def test_who_opens_a_room_leads_it_and_the_address_has_no_secret():
     assert room.step == STEPS[0]
     assert "lead" not in app.query_params
     assert room.code in everything(app)
-    assert "?lead=" not in everything(app), "a wall would show it"
-    secret = everything(fine(click(app, "Leader's link"))).partition("?lead=")[2][:32]
+    secret = everything(app).partition("?lead=")[2][:32]  # shown once, in a dialog, when the room opens
     assert rooms.store().take_lead(secret, browser="", caller="").code == room.code
+    assert "?lead=" not in everything(fine(app.run())), "a wall would show it"
+    assert secret in everything(fine(click(app, "Leader's link")))
 
 
 def test_the_leaders_link_leads_and_is_gone_from_the_address(klass):
@@ -253,12 +255,12 @@ def test_together_the_board_says_how_many_have_the_step_open(klass, monkeypatch)
     assert said[-1] == ("Ann", f"bar_exam/{STEPS[0]}")
     fine(app.switch_page("pages/glossary.py").run())
     assert said[-1] == ("Ann", "")
-    captions = [text.value for text in fine(klass.page(klass.leader)).sidebar.caption]
-    assert phrase("en", "room.answer_freely") in captions
-    klass.store.lead(klass.leader, together=True)
-    app = fine(klass.page(klass.leader))
+    app = fine(klass.page(klass.leader))  # answers wait for the reveal, unless the leader says otherwise
     assert "0 of 2 have this step open" in words(app)
     assert phrase("en", "room.answer_together") in [text.value for text in app.sidebar.caption]
+    klass.store.lead(klass.leader, together=False)
+    captions = [text.value for text in fine(klass.page(klass.leader)).sidebar.caption]
+    assert phrase("en", "room.answer_freely") in captions
 
 
 def test_a_screen_that_leads_no_longer_says_why(klass):
@@ -456,6 +458,58 @@ def test_a_reason_that_is_too_long_is_refused_and_stays(klass):
     assert app.text_area[0].value == "a" * 250
 
 
+def test_a_guess_is_made_on_the_page_of_the_room(klass):
+    app = fine(klass.page(klass.ann))
+    app.number_input[0].set_value(31)
+    app = fine(click(app, "This is my guess"))
+    assert klass.room.guesses["bar_exam", STEPS[0]] == ("31",)
+    assert "Your guess: 31 of 100." in words(app)
+    assert ANSWER not in words(app)
+    app = fine(click(app, "Guess again"))
+    app.number_input[0].set_value(32)
+    app = fine(click(app, "This is my guess"))
+    assert klass.room.guesses["bar_exam", STEPS[0]] == ("32",)
+    klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
+    assert ANSWER in words(fine(app.run()))
+
+
+def test_the_board_has_a_dot_for_everyone_filled_once_they_answered(klass):
+    def dots(app):
+        return next(e.proto.body for e in app.main.get("html") if 'class="cx-crowd"' in e.proto.body)
+
+    klass.store.guess(klass.ann, "bar_exam", STEPS[0], "30")
+    found = dots(fine(klass.page(klass.leader)))
+    assert (found.count("●"), found.count("○")) == (1, 1)
+    klass.store.ask_to_sign(klass.leader)
+    klass.store.send_vote(klass.ann, *model(1.0), "")
+    klass.store.send_vote(klass.bo, *model(1.0), "")
+    found = dots(fine(klass.page(klass.leader)))
+    assert (found.count("●"), found.count("○")) == (2, 0)
+
+
+def test_a_reason_outlives_other_pages_and_the_end_of_a_vote(klass):
+    klass.store.ask_to_sign(klass.leader)
+    app = fine(klass.page(klass.ann, lambda_fair="2"))
+    app = fine(app.text_area[0].input("Half a sent").run())
+    app = fine(app.switch_page("pages/glossary.py").run().switch_page(ROOM).run())
+    assert app.text_area[0].value == "Half a sent"
+    klass.store.show_result(klass.leader)
+    assert fine(app.run()).text_area[0].value == "Half a sent"
+    klass.store.ask_again(klass.leader)
+    app = fine(app.run())
+    assert app.text_area[0].value == "Half a sent"
+    fine(click(app, "Send this model as my vote"))
+    assert [vote.reason for vote in klass.room.question.votes] == ["Half a sent"]
+
+
+@pytest.mark.parametrize(("address", "warns"), [("http://localhost:8501/room", True), ("http://10.0.0.7/room", False)])
+def test_an_address_that_no_phone_can_open_is_told_before_the_class_comes(monkeypatch, klass, address, warns):
+    monkeypatch.setattr(door, "address", lambda: address)
+    for app in (fine(run(ROOM)), fine(klass.page(klass.leader))):
+        told = [warning.value for warning in app.warning]
+        assert any("Only this computer can open localhost" in text for text in told) == warns
+
+
 def test_who_is_sent_out_is_gone_with_what_she_sent_and_told_so(klass):
     klass.store.guess(klass.ann, "bar_exam", STEPS[0], "83")
     number = next(person.number for person in klass.room.people if person.name == "Ann")
@@ -499,7 +553,7 @@ def test_the_most_telling_pair_is_asked_and_what_the_room_says_of_it_is_an_answe
     assert "Ask the most telling pair" in [
         button.label for button in click(klass.page(klass.leader), "This model or that?").button
     ]
-    dialog = AppTest.from_string(DIALOG, default_timeout=60)  # its parts rerun alone, which the harness cannot do
+    dialog = AppTest.from_string(DIALOG, default_timeout=PATIENCE)  # its parts rerun alone, which the harness cannot do
     dialog.query_params["room"], dialog.query_params["seat"] = klass.leader.code, klass.leader.token
     click(fine(dialog.run()), "Ask the most telling pair")
     asked = klass.room.question

@@ -194,10 +194,10 @@ def test_what_if_warns_where_more_merit_hurts():
 
 def test_saved_runs_are_held_against_each_other():
     app = fine(run(RUNS, runs="Strong*german~Weak*german*lambda_fair-2"))
-    rows = tables(app)["Do their changes make sense?"]
+    rows = tables(app)["The runs side by side"][-len(CHECKS) :]
     assert [row[0] for row in rows] == [check.title for check in CHECKS.values()]
     assert all("…" not in cell for row in rows for cell in row)
-    assert rows[2][1:] == ["– open: no merit is declared"] * 2  # German credit declares no merit
+    assert rows[2][2:] == ["– open: no merit is declared"] * 2  # German credit declares no merit
 
 
 # ---- own data ----

@@ -117,7 +117,7 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     read = Reader(page)
     check_self_contained(read)
     assert read.tags.count("svg") == 2
-    assert read.tags.count("section") == 12
+    assert read.tags.count("section") == 13
     for rule in result.task.contract:  # what a row must hold
         assert in_words(rule) in read.texts
     text = read.text
@@ -172,7 +172,7 @@ def test_the_report_tells_what_was_required_and_who_signed():
     assert "for the model of this report" in text
     assert decided.record["sha256"] in text
     assert "COMMOD λ_fair" in text  # beside this model and f
-    assert read.tags.count("section") == 14
+    assert read.tags.count("section") == 15
     other = replace(result.cell, value=9.0)
     assert "another model than that of this report: COMMOD at 9" in report(
         result, decided=decided_about(result, cell=other)

@@ -121,7 +121,8 @@ def test_a_network_that_fills_one_room_gets_into_another(store):
     for number in range(249):
         seat = join(store, other, None, f"script {number}")
         if number > 100:
-            store.remove(store.take_lead(other.secret, browser="leader's", caller="school"), [seat.number])
+            leading = store.take_lead(other.secret, browser=f"leader's {number}", caller="school")
+            store.remove(leading, [seat.number])
     with refused("joined_too_often"):
         for number in range(3):
             join(store, other, None, f"script again {number}")
@@ -370,3 +371,14 @@ def test_a_database_that_fails_is_told_in_a_sentence(store, database, tmp_path, 
     for address in (f"sqlite:///{tmp_path}/file/rooms.sqlite", "nonsense", "mysql://host/rooms"):
         with refused("unreachable"):
             RoomStore(address)
+
+
+def test_the_token_of_a_leader_is_worth_nothing_in_another_browser(store):
+    room = store.open_room("bar_exam")
+    first, second = (store.take_lead(room.secret, browser="teacher's", caller="school") for _ in range(2))
+    assert first.token == second.token == f"lead{room.code}"  # an address on a wall shows no secret
+    for seat in (first, second):
+        assert store.present(room.code, seat.token, browser="teacher's").leads
+    assert sum(person.leads for person in store.look(room.code).people) == 1
+    with refused("no_seat"):
+        store.present(room.code, first.token, browser="student's")

@@ -70,7 +70,7 @@ def test_saved_runs_have_it_in_file_link_name_and_table(heavy):
     assert read_link(write_link(runs)) == (runs, [])
     assert default_name(heavy) == f"German credit: λ_fair 5, {NAME} 2"
     page = fine(run("pages/runs.py", runs=write_link(runs)))
-    assert [f"{LABEL} (differs)", "2", "1"] in tables(page)["Settings of the runs"]
+    assert [LABEL, "–", "2", "1"] in tables(page)["The runs side by side"]
 
 
 def test_files_from_before_it_was_there_mean_its_default(heavy):

@@ -2,8 +2,9 @@
 
 import pytest
 
-from commod.dashboard.text.language import LANGUAGES
-from commod.dashboard.text.menu import MENU, PAGES, page_name
+from commod.dashboard.text.language import LANGUAGES, phrase
+from commod.dashboard.text.menu import MENU, PAGES, entry_of, page_name
+from commod.dashboard.views import pages
 from tests.browsing import ROOT
 from tests.dashboard.driving import fine, run
 
@@ -15,6 +16,41 @@ def test_every_script_is_in_the_menu_once_and_has_a_name_of_its_own():
     assert sum(map(len, MENU.values())) == len(PAGES)
     for language in LANGUAGES:
         assert len({page_name(script, language) for script in PAGES}) == len(PAGES)
+
+
+def test_the_menu_has_ten_entries_and_hides_the_other_pages_of_each(monkeypatch):
+    monkeypatch.setattr(pages, "_made", lambda script, title, hidden: (script, title, hidden))
+    assert len(MENU) <= 10
+    for language in LANGUAGES:
+        found = pages.navigation(language)
+        assert [title for _, title, hidden in found if not hidden] == [phrase(language, f"frame.{e}") for e in MENU]
+        assert [script for script, _, _ in found] == list(PAGES)
+
+
+# Every address there was when the menu had an entry for each page.
+OLD = ("", "people", "what_if", "lesson", "room", "glossary", "decide", "runs", "take_home", "later", "compare")
+OLD += ("limits", "paper", "your_data", "data")
+
+
+def test_every_old_address_is_still_that_of_a_page():
+    assert {f"pages/{name}.py" if name else "app.py" for name in OLD} == set(PAGES)
+
+
+@pytest.mark.parametrize("script", ["pages/limits.py", "pages/runs.py", "pages/data.py", "pages/paper.py"])
+def test_an_old_link_opens_its_page_with_its_parameters_and_leads_to_its_neighbours(script):
+    link = {"data": "german", "lambda_fair": "2", "methods": ""}
+    app = fine(run(script, **link))
+    assert {name: app.query_params[name] for name in ("data", "lambda_fair")} == {"data": "german", "lambda_fair": "2"}
+    links = [link.proto.label for link in app.main.get("page_link")][: len(MENU[entry_of(script)])]
+    assert links == [PAGES[other][0] for other in MENU[entry_of(script)]]
+
+
+def test_a_page_is_left_and_found_again_as_the_address_has_it():
+    app = fine(run("pages/data.py", data="german"))
+    fine(app.switch_page("pages/glossary.py").run())
+    app.query_params.update({"lambda_fair": "2"})  # as Back brings the address of a page
+    fine(app.switch_page("pages/data.py").run())
+    assert app.session_state["held_explore"].settings.lambda_fair == 2.0
 
 
 def test_the_language_is_chosen_on_a_page_and_stays_in_the_address_of_all():

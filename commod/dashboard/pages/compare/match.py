@@ -24,7 +24,6 @@ from commod.dashboard.views.table import Table
 from commod.experiments import Scene, Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.sweep import fairness_gain
-from commod.experiments.winners import names_in_words
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
@@ -100,7 +99,7 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
 
 
 def match_in_words(table: pd.DataFrame, fairness: str, of_f: float) -> str:
-    """The chosen model, which rivals have one near it, and who of these changes fewest, is fairest, most accurate.
+    """The chosen model, and whether others have one near it; the table says how these compare.
 
     `table` is that of a `Match`; `of_f` is f's value of the criterion's figure.
     """
@@ -111,13 +110,11 @@ def match_in_words(table: pd.DataFrame, fairness: str, of_f: float) -> str:
     )
     if figure.is_better(of_f, own[figure.name]):
         text += f"This model is less fair than f ({figure.show(of_f)}) on test. "
-    near, far = (table.iloc[1:][table["comparable"].iloc[1:] == is_near] for is_near in (True, False))
+    near = int(table["comparable"].iloc[1:].sum())
     within = f"{near_fairness(fairness, of_f):.2g} and {100 * NEAR_ACCURACY:.0f} points"
-    if near.empty:
+    if not near:
         return f"{text}No other method has a model within {within} of that, so what differs may be due to either. "
-    text += f"Within {within} of that (shaded): {names_in_words(near['method'])}"
-    text += f"; {len(far)} of the others {'has' if len(far) == 1 else 'have'} none. " if len(far) else ". "
-    return f"{text}{_winners(table[table['comparable']], fairness)} "
+    return f"{text}Shaded: methods with a model within {within} of that ({near} of {len(table) - 1}). "
 
 
 def _reference(settings: Settings, found: Match, n_test: int) -> str:
@@ -128,20 +125,6 @@ def _reference(settings: Settings, found: Match, n_test: int) -> str:
         return ""
     people = fewest * n_test
     return f"Told everyone's group, a rule gets as fair with {people:,.0f} changes ({fewest:.1%}) in expectation. "
-
-
-def _winners(near: pd.DataFrame, fairness: str) -> str:
-    """Who changes fewest, who is fairest and who most accurate of the models that are near each other."""
-    fair, accuracy = CRITERIA[fairness].figure, FIGURES["accuracy"]
-    parts = []
-    for title, values, best, show in (
-        ("Fewest changes", near["changed"], near["changed"].min(), "{:,}".format),
-        ("Fairest", near[fair.name], near[fair.name].max() if fair.direction > 0 else near[fair.name].min(), fair.show),
-        ("Most accurate", near["accuracy"], near["accuracy"].max(), accuracy.show),
-    ):
-        first = near.loc[values.map(show) == show(best), "method"]
-        parts.append(f"{title}: {names_in_words(first, bold=True)}.")
-    return " ".join(parts)
 
 
 def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:

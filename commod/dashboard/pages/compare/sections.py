@@ -26,6 +26,7 @@ from commod.dashboard.views.points import (
     as_rows,
     draw_cells,
     draw_segments,
+    draw_wins,
     point_columns,
     rests_on,
 )
@@ -43,7 +44,7 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
-from commod.experiments.winners import Winners, apart_by_chance, reached_at, winners_of
+from commod.experiments.winners import apart_by_chance, claims_of, reached_at
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import FAMILIES, METHODS, overview, overview_in_words
@@ -167,11 +168,6 @@ class Compared(Swept):
         return pd.concat([marked, means[~means["sound"]].assign(blind=False, contested=False, fewest=False)])
 
     @property
-    def winners(self) -> Winners:
-        """Who changes fewest where."""
-        return winners_of(self.cells, apart_by_chance(self.scene, self.sweeps, self.in_segments))
-
-    @property
     def titles(self) -> tuple[str, ...]:
         return self.cuts.titles(self.criterion.name, (", least fair", ", fairest"))
 
@@ -206,7 +202,11 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     with place.container():
         if not final:
             st.markdown(f"**So far, of {len(here.sweeps)} methods.**")
-        st.markdown(answer_in_words(here))
+        claims = claims_of(here.cells, apart_by_chance(here.scene, here.sweeps, here.in_segments))
+        if claims or final:
+            draw_wins(claims, here.cuts, here.criterion.name)
+        if reached := reached_in_words(here):
+            st.markdown(reached)
         _key(here)
         draw(
             plot_methods,
@@ -232,11 +232,11 @@ def _key(here: Compared) -> None:
     st.html(html_legend(styles))
 
 
-def answer_in_words(here: Compared) -> str:
-    """Who wins where: at equal fairness and accuracy, as in the cells, and at one level of fairness."""
+def reached_in_words(here: Compared) -> str:
+    """What it takes to be clearly fairer than f, whatever the accuracy."""
     points = here.points[~here.points["needs_sensitive"].astype(bool)]
     if points["method"].nunique() < 2:
-        return "Two methods that need no group can be compared in words."
+        return ""
     start, figure = here.of_f[here.criterion.figure_name], here.criterion.figure
     if here.criterion.upward:
         level = 0.8 if start < 0.75 else 0.5 * (1.0 + start)
@@ -246,9 +246,8 @@ def answer_in_words(here: Compared) -> str:
         wish = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
     reached = reached_at(here.points[here.sound], here.criterion.name, level)
     (fewest,) = result_of(tasks.fewest_at(here.settings, (level,)))
-    known = f" Told everyone's group, a rule would do with {fewest:.1%} in expectation." if fewest else ""
-    where = here.winners.in_words(here.cuts, here.criterion.name)
-    return f"**Who wins where** ([the cells](#cells)): {where}\n\n{reached.in_words(wish)}{known}"
+    known = f" A rule that knows everyone's group would need {fewest:.1%} in expectation." if fewest else ""
+    return reached.in_words(wish) + known
 
 
 # ---- changes within segments of equal fairness ----

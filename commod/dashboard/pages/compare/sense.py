@@ -27,11 +27,8 @@ from commod.experiments.checks import Retrained
 from commod.experiments.match import Match
 from commod.experiments.refits import Refits
 from commod.experiments.sense import answers_of_decisions
-from commod.experiments.winners import names_in_words
 from commod.explain.checks import CHECKS, MARKS, Answer, Check, check_again
-from commod.explain.sense import SURE
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
-from commod.metrics.intervals import wilson_interval
 from commod.models.competitors import FAMILIES, METHODS
 
 MATCHED = "Models matched"
@@ -70,7 +67,7 @@ class _Section:
     def lay_out(self, told: str) -> None:
         """All places, with what is known by now; if nothing is to come, it stays when the script runs again."""
         waits = any((name, check) not in self.notes for name in self.models for check in self._missing(name))
-        st.markdown(f"{told}{sense_in_words(self.table, self.answers)}")
+        st.markdown(told)
         more = st.toggle("More columns", key="match_more")
         self.columns, self.more = figures_of(self.settings), more_figures_of(self.settings) if more else []
         let_tables_sort()
@@ -327,58 +324,3 @@ def against_in_words(row: Mapping[Any, Any], figure: str, more: str, less: str, 
     if low == high == 0:
         return same
     return ("perhaps " if low <= 0 <= high else "") + (more if low + high > 0 else less)
-
-
-# ---- in words ----
-
-
-def sense_in_words(table: pd.DataFrame, answers: Mapping[str, Mapping[str, Answer]]) -> str:
-    """Of the models that are comparable: whose changes the record speaks against, and of whom f was sure."""
-    near = table[table["comparable"]]
-    moved = [name for name in near["method"] if answers[name]["right"].whole]
-    if len(near) < 2 or len(moved) < 2:
-        return "No two of them change anybody, so there are no changes to compare." if len(near) > 1 else ""
-    fewer = [name for name in moved if answers[name]["right"].mark in ("look", "bad")]
-    text = (
-        f"With {names_in_words(fewer, bold=True)} fewer changes are right by the record than f's own probabilities "
-        "predict. "
-        if fewer
-        else "With none of them fewer changes are right by the record than f's own probabilities predict. "
-    )
-    sure = _extremes("sure", {name: answers[name]["sure"] for name in moved})
-    return text + f"f was more than {SURE:.0%} sure of those changed least often with {_told(sure, answers)}."
-
-
-@dataclass(frozen=True)
-class _Extremes:
-    """Whose share is best and whose is worst, as it is written, and whether the two can be told apart."""
-
-    check: Check
-    best: list[str]
-    worst: list[str]
-    apart: bool
-
-
-def _extremes(name: str, found: Mapping[str, Answer]) -> _Extremes:
-    check = CHECKS[name]
-    order = sorted(found.values(), key=lambda answer: check.direction * answer.value)
-    worst, best = order[0], order[-1]
-    at_best, at_worst = ([name for name in found if found[name].share == end.share] for end in (best, worst))
-    spans = [wilson_interval(end.part, end.whole) for end in (best, worst)]
-    (low, high), (other_low, other_high) = ([float(end) for end in span] for span in spans)
-    return _Extremes(check, at_best, at_worst, low > other_high or other_low > high)
-
-
-def _told(ends: _Extremes, answers: Mapping[str, Mapping[str, Answer]]) -> str:
-    """The best and the worst with their shares, and COMMOD's where it is neither."""
-
-    def share(name: str) -> str:
-        return answers[name][ends.check.name].share
-
-    text = f"{names_in_words(ends.best, bold=True)} ({share(ends.best[0])})"
-    if ends.best == ends.worst:
-        return f"{text}, all the same"
-    text += f", {'least' if ends.check.direction > 0 else 'most'} often with {names_in_words(ends.worst, bold=True)}"
-    text += f" ({share(ends.worst[0])}{'' if ends.apart else '; the difference may be chance'})"
-    between = "commod" in answers and "commod" not in (*ends.best, *ends.worst) and answers["commod"]["right"].whole
-    return f"{text}; COMMOD {share('commod')}" if between else text

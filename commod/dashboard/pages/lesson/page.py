@@ -2,27 +2,14 @@
 
 import logging
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from commod.dashboard.jobs.wait import draw_pending
 from commod.dashboard.pages.lesson.pictures import (
-    draw_beside_slider,
     draw_figures_on_the_way,
     draw_pictures,
-    has_picture_beside_slider,
-)
-from commod.dashboard.pages.lesson.progress import (
-    Progress,
-    arrived,
-    carry,
-    choose,
-    follow_room,
-    lesson,
-    progress,
-    stage,
-    turn,
+    with_slider,
 )
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
@@ -34,9 +21,21 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.text.menu import PAGES, page_name
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.lesson import script
+from commod.dashboard.views.lesson.asking import ask, show_guess
 from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.progress import (
+    Progress,
+    arrived,
+    carry,
+    choose,
+    follow_room,
+    lesson,
+    progress,
+    stage,
+    turn,
+)
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
-from commod.dashboard.views.lesson.script import Question, in_markdown
+from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.lesson.steps import Stage, Step
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
@@ -138,19 +137,20 @@ def _work_through(here: Progress, at: Stage) -> None:
     guess = None if said is None else question.guess(said)
     if guess is None:
         here.answers.pop(here.step, None)
-        _ask(here, at.step, question)
+        ask(here, here.step, question)
         return
     room.tell_guess(here.lesson, at.step.name, question.kept(guess))
-    _show_guess(here, question, guess)
+    show_guess(here, here.step, question, guess)
     if room.is_late(here.lesson, at.step.name, question.kept(guess)):
         st.caption(say("room.late_guess"))
     if room.holds_answer(here.lesson, at.step.name):
         st.info(say("room.until_reveal"), icon=":material/hourglass_top:")
         return
-    if at.step.goal and has_picture_beside_slider(at):
+    pictures = with_slider(at)
+    if at.step.goal and pictures:
         left, right = st.columns(2, gap="medium")
         with right:
-            draw_beside_slider(at)
+            pictures.pop(0)(at)
     else:
         left = st.container()
     with left:
@@ -158,56 +158,12 @@ def _work_through(here: Progress, at: Stage) -> None:
             _move(at.step)
         if here.step in here.seen:
             _say_answer(at, guess)
+        for draw in pictures:
+            draw(at)
     if here.step in here.seen:
         _check(here, at)
     else:
         draw_figures_on_the_way(at)
-
-
-def _ask(here: Progress, step: Step, question: Question) -> None:
-    """The question, and a guess that must be made before anything moves."""
-    key = f"guess_at_{step.name}"
-
-    def is_answer(guess: Any) -> bool:
-        return guess is not None and (bool(question.options) or 0 <= guess <= question.most)
-
-    def take() -> None:
-        guess = st.session_state.get(key)
-        if is_answer(guess):
-            here.answers[here.step] = question.kept(guess)
-            carry(here)
-
-    with st.form(f"guess_{step.name}"):
-        st.markdown(f"**{say('lesson.first_guess')}** {in_markdown(question.text)}")
-        if question.options:
-            guess: Any = st.radio(
-                say("lesson.your_guess"), question.options, index=None, format_func=in_markdown, key=key
-            )
-        else:
-            # Without limits of its own, which would be told by a red mark only.
-            guess = st.number_input(
-                f"{say('lesson.your_guess')} ({in_markdown(question.unit)})", value=None, step=1, width=420, key=key
-            )
-        if not st.form_submit_button(say("lesson.guess"), type="primary", on_click=take):
-            return
-        if guess is None:
-            st.warning(say("lesson.guess_first"), icon=":material/help:")
-        elif not is_answer(guess):
-            st.warning(say("lesson.number_please", most=question.most), icon=":material/help:")
-
-
-def _show_guess(here: Progress, question: Question, guess: float | str) -> None:
-    """The guess as it was made, and a way to make another."""
-
-    def again() -> None:
-        here.answers.pop(here.step, None)
-        here.seen.discard(here.step)
-        here.staged = None
-
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        said = say("lesson.guessed", guess=in_markdown(question.in_words(guess)))
-        st.markdown(f"{in_markdown(question.text)} **{said}**")
-        st.button(say("lesson.again"), icon=":material/undo:", type="tertiary", on_click=again)
 
 
 def _move(step: Step) -> None:

@@ -16,6 +16,7 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.concepts import draw_concepts
+from commod.dashboard.views.dots import draw_dots
 from commod.dashboard.views.lesson.facts import (
     BEGAN,
     DP,
@@ -37,20 +38,13 @@ from commod.dashboard.views.words import say
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
-# Drawn beside the slider, so that both are on one screen.
-_BESIDE_SLIDER = ("curve",)
+# Drawn with the slider, so that all are on one screen: the first that a step has stands beside it, the next below it.
+_WITH_SLIDER = ("dots", "curve")
 
 
-def draw_beside_slider(at: Stage) -> None:
-    """What is seen while the slider is moved, be the answer told or not."""
-    for name in _BESIDE_SLIDER:
-        if name in at.step.shows:
-            _PICTURES[name](at)
-
-
-def has_picture_beside_slider(at: Stage) -> bool:
-    """Whether there is something beside the slider."""
-    return bool(set(_BESIDE_SLIDER) & set(at.step.shows))
+def with_slider(at: Stage) -> list[Callable[[Stage], None]]:
+    """What draws the pictures that are seen while the slider is moved, be the answer told or not."""
+    return [_PICTURES[name] for name in _WITH_SLIDER if name in at.step.shows]
 
 
 def draw_pictures(at: Stage) -> None:
@@ -58,7 +52,7 @@ def draw_pictures(at: Stage) -> None:
     if {"figures", "changes"} & set(at.step.shows) and at.shown.model() != at.step.end.model():
         st.caption(say("lesson.sliders_now", setting=in_words(at.shown)))
     for name in at.step.shows:
-        if name not in _BESIDE_SLIDER:
+        if name not in _WITH_SLIDER:
             _PICTURES[name](at)
 
 
@@ -80,6 +74,11 @@ def _groups(at: Stage) -> None:
     ]
     headings = [say(f"lesson.{name}", outcome=outcome) for name in ("group", "people", "label", "f_says", "f_wrong")]
     st.html(html_table(headings, rows, caption=say("lesson.groups_table")))
+
+
+def _live_dots(at: Stage) -> None:
+    """A hundred people of each group where the slider stands; they follow it while it moves."""
+    draw_dots(at.live, [], None)()
 
 
 def _curve(at: Stage) -> None:
@@ -262,6 +261,7 @@ def _concepts(at: Stage) -> None:
 
 _PICTURES: dict[str, Callable[[Stage], None]] = {
     "groups": _groups,
+    "dots": _live_dots,
     "curve": _curve,
     "figures": lambda at: draw_figures(at.live),
     "changes": lambda at: draw_changes(at.live),

@@ -13,7 +13,6 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import begin, get
 from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.pages.lesson.notes import notes
-from commod.dashboard.pages.lesson.progress import lesson, progress
 from commod.dashboard.state import session
 from commod.dashboard.state.link import FREEZABLE, Access, to_link
 from commod.dashboard.state.page_state import PageState
@@ -21,6 +20,7 @@ from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST as ENGLISH
 from commod.dashboard.views.download import offer
+from commod.dashboard.views.lesson.progress import lesson, progress
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario, all_scenarios
 from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.words import say

@@ -116,6 +116,7 @@ def draw_guesses(room: Room, step: Step | None, *, large: bool = False) -> None:
     have_guessed = say("room.have_guessed", n=len(kept), of=max(len(room.taking_part), len(kept)))
     if step.answer is None:
         st.markdown(f"## {have_guessed}")
+        _draw_dots(len(kept), max(len(room.taking_part), len(kept)))
         if room.together and room.closed is None:
             st.markdown(say("room.have_step_open", n=room.at_step, of=len(room.taking_part)))
         return
@@ -204,11 +205,14 @@ def _draw_models(models: list[frames.Signed], kinds: Mapping[int, str], name: st
 def draw_question(room: Room, question: Asked, *, large: bool = False) -> None:
     """The question on the board: how many have answered, and what, once that may be seen."""
     asked = say(f"room.{question.kind}_open")
+    sent = len(question.of_round(question.rounds))
+    people = max(len(room.taking_part), sent)
     if question.open:
-        sent = len(question.of_round(question.rounds))
-        told = say("room.have_voted", n=sent, of=max(len(room.taking_part), sent))
+        told = say("room.have_voted", n=sent, of=people)
         asked += f" {say('room.second_vote')} · {told}" if question.rounds > 1 else f" · {told}"
     st.header(asked)
+    if question.open:
+        _draw_dots(sent, people)
     if question.kind == "sign":
         if question.shown:
             _draw_votes(question, large)
@@ -222,6 +226,11 @@ def draw_question(room: Room, question: Asked, *, large: bool = False) -> None:
         draw_pair(question)
     with answers:
         _draw_choices(question, large)
+
+
+def _draw_dots(done: int, people: int) -> None:
+    """A dot for each person, filled once they have answered; the words above say the same."""
+    st.html(style("room") + piece("crowd", done, people - done))
 
 
 def _draw_choices(question: Asked, large: bool) -> None:

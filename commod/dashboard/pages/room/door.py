@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
@@ -29,6 +30,7 @@ def show() -> None:
     with right if not code else st.expander(say("room.open")), st.container(border=not code):
         st.header(say("room.open"))
         st.markdown(say("room.open_says"))
+        warn_if_local()
         st.button(say("room.open"), icon=":material/groups_2:", on_click=_open)
     st.caption(say("room.kept"))
     with st.sidebar:
@@ -72,6 +74,13 @@ def place_of(address: str) -> str:
     return address.partition("://")[2]
 
 
+def warn_if_local() -> None:
+    """Say so while nobody else can open the address, before a class arrives."""
+    host = urlsplit(address()).hostname or ""
+    if host == "localhost" or host == "::1" or host.startswith("127."):
+        st.warning(say("room.only_here", address=place_of(address())), icon=":material/wifi_off:")
+
+
 def join_link(room: Room) -> str:
     """What everybody who takes part may have."""
     return f"{address()}?room={room.code}"
@@ -85,5 +94,6 @@ def qr_code(link: str) -> str:
 
 def draw_code(room: Room) -> None:
     """The code, the link and a picture of it, large: for the wall, until all have come."""
+    warn_if_local()
     picture, code = qr_code(join_link(room)), " ".join(re.findall("...", room.code))
     st.html(style("room") + piece("join", picture, say("room.qr"), place_of(address()), code))

@@ -34,6 +34,9 @@ MINUTES = (1, 2, 3, 5, 10, 15)
 
 def sidebar(here: Here) -> None:
     """Everything that only the leader can do."""
+    if known().secret and not known().link_shown:
+        known().link_shown = True
+        st.dialog(say("room.keep_link"), icon=":material/key:")(_keep_link)()
     with st.sidebar:
         if here.room.closed is None:
             _show_join()
@@ -262,6 +265,16 @@ def _link(here: Here) -> None:
         st.dialog(say("room.leaders_link"), icon=":material/key:")(_show_link)(here)
 
 
+def _keep_link() -> None:
+    """The leader's link when the room opens: a browser can be lost, and nobody else has it."""
+    st.markdown(say("room.keep_link_says"))
+    st.code(_leaders_link(), language=None, wrap_lines=True)
+
+
+def _leaders_link() -> str:
+    return f"{address()}?lead={known().secret}"
+
+
 def _show_link(here: Here) -> None:
     def renew() -> None:
         known().secret = attempt(lambda store: store.new_secret(here.seat)) or known().secret
@@ -270,7 +283,7 @@ def _show_link(here: Here) -> None:
     st.code(join_link(here.room), language=None, wrap_lines=True)
     st.markdown(say("room.link_says"))
     if known().secret:
-        st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
+        st.code(_leaders_link(), language=None, wrap_lines=True)
     else:
         st.caption(say("room.link_unknown"))
     others = sum(person.leads and person.here for person in here.room.people if person.number != here.person.number)

@@ -2,17 +2,22 @@
 
 import streamlit as st
 
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import board
 from commod.dashboard.pages.room.models import draw_model, draw_pair, trained
-from commod.dashboard.rooms import Here, Question
+from commod.dashboard.rooms import Here, Question, Vote
 from commod.dashboard.rooms.names import REASON_LENGTH
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
+from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
+from commod.dashboard.views.lesson import script as lesson_script
+from commod.dashboard.views.lesson.asking import ask, show_guess
+from commod.dashboard.views.lesson.progress import choose, lesson, progress
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave
+from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave, tell_guess
 from commod.dashboard.views.room_line import step_in_words
 from commod.dashboard.views.words import say
 
@@ -21,12 +26,20 @@ def show(here: Here) -> None:
     """The page, from top to bottom: what is asked now first."""
     room, question = here.room, here.room.question
     st.title(say("room.room", code=room.code))
-    if room.closed is not None:
-        st.info(say("room.closed_says"), icon=":material/door_front:")
-    elif question is not None and question.open:
-        _answer(here, question)
-    if question is not None and question.shown and not question.open:
-        board.draw_question(room, question)
+    votes = question is not None and question.kind == "sign" and room.closed is None
+    # The field for a reason keeps its place from vote to vote: whatever is being written stays in it.
+    above, model = st.container(), None
+    if votes:
+        _reason()
+    with above:
+        if room.closed is not None:
+            st.info(say("room.closed_says"), icon=":material/door_front:")
+        elif question is not None and question.open:
+            model = _answer(here, question)
+        if question is not None and question.shown and not question.open:
+            board.draw_question(room, question)
+    if votes and question is not None and question.open:
+        _send(here, question, model)
     if question is None or not question.open:  # else that is to be answered, and nothing beside it
         _step(here)
     st.button(say("room.leave"), icon=":material/logout:", on_click=leave, type="tertiary")
@@ -36,57 +49,91 @@ def show(here: Here) -> None:
 
 
 def _step(here: Here) -> None:
-    """Where the class is, and, once they are revealed, what it guessed."""
+    """Where the class is: its question, and, once they are revealed, what it guessed."""
     room = here.room
+    step = board.step_of(room)
     if (room.lesson, room.step) in room.revealed:
-        board.draw_guesses(room, board.step_of(room))
+        board.draw_guesses(room, step)
     else:
         st.header(in_markdown(step_in_words(room)))
-        if room.closed is None:
-            st.markdown(say("room.guess_there"))
+        if step is not None and room.closed is None:
+            _guess(here, step.question)
     with st.container(horizontal=True, gap="small"):
-        if st.button(say("room.to_step"), icon=":material/school:", type="primary"):
+        if st.button(say("room.to_step"), icon=":material/school:"):
             known().goes_there = True
             st.switch_page("pages/lesson.py")
         if st.button(say("room.to_explore"), icon=":material/tune:"):
             st.switch_page("app.py")
 
 
-def _answer(here: Here, question: Question) -> None:
-    """The open question, and whether her answer is there."""
-    mine = [vote for vote in question.of_round(question.rounds) if vote.person_number == here.person.number]
+def _guess(here: Here, question: lesson_script.Question) -> None:
+    """The guess at the room's step, made here or in the lesson."""
+    room = here.room
+    if progress().lesson != room.lesson:
+        choose(room.lesson)
+    mine = progress()
+    place = lesson(mine).places.get(room.step, 0)
+    said = mine.answers.get(place)
+    guess = None if said is None else question.guess(said)
+    if guess is None:
+        mine.answers.pop(place, None)
+        ask(mine, place, question)
+        return
+    tell_guess(room.lesson, room.step, question.kept(guess))
+    show_guess(mine, place, question, guess)
+    st.info(say("room.until_reveal"), icon=":material/hourglass_top:")
+
+
+def _answer(here: Here, question: Question) -> FitResult | None:
+    """The open question, and whether this person's answer is there; gives the model that can be voted for."""
+    mine = _mine(here, question)
     st.header(say(f"room.{question.kind}_open"))
     if question.rounds > 1:
         st.markdown(say("room.again_open"))
     if question.kind == "pair":
-        _choose(here, question, mine[0].choice if mine else "")
-        return
+        _choose(here, question, mine.choice if mine else "")
+        return None
     if mine:
-        sent = in_words(model_of_link(mine[0].link))
+        sent = in_words(model_of_link(mine.link))
         st.success(say("room.vote_sent", setting=escape_markdown(sent)), icon=":material/check_circle:")
     settings = session.current()
     if not is_for_rooms(settings):
         st.warning(say("room_refused.own_data"), icon=":material/warning:")
-        st.page_link("app.py", label=say("room.to_explore"), icon=":material/tune:")
-        return
+        return None
     st.markdown(f"**{say('room.on_your_screen')}**")
     result = trained(settings)
     draw_model(result)
+    return result
 
-    key = f"room_reason_{question.number}_{question.rounds}"  # a second vote begins with an empty field
 
-    def send() -> None:
-        reason = str(st.session_state.get(key, ""))
-        if len(reason) > REASON_LENGTH:  # what she wrote stays in the field
-            known().trouble = say("room.reason_too_long", n=len(reason), most=REASON_LENGTH)
-            return
-        act(lambda store: store.send_vote(here.seat, link_of_model(settings), figures_of(result), reason))
+def _mine(here: Here, question: Question) -> Vote | None:
+    votes = question.of_round(question.rounds)
+    return next((vote for vote in votes if vote.person_number == here.person.number), None)
 
-    with st.form("vote", border=False):
-        # Streamlit's own bound drops a text that is pasted and too long, without a word.
-        st.text_area(say("room.why"), key=key, height=80)
-        label = say("room.send_again") if mine else say("room.send")
-        st.form_submit_button(label, type="primary", icon=":material/send:", on_click=send, width="stretch")
+
+def _reason() -> None:
+    """A sentence for a vote. It is kept as soon as the field is left, also for the next vote and on other pages."""
+
+    def take(text: str) -> None:
+        known().reason = text
+
+    # Streamlit's own bound drops a text that is pasted and too long, without a word.
+    st.text_area(say("room.why"), height=80, **mirrored("room_reason", known().reason, take))
+
+
+def _send(here: Here, question: Question, model: FitResult | None) -> None:
+    if model is not None:
+        link, figures = link_of_model(model.settings), figures_of(model)
+
+        def send() -> None:
+            reason = str(st.session_state.get("room_reason", known().reason))
+            if len(reason) > REASON_LENGTH:  # what was written stays in the field
+                known().trouble = say("room.reason_too_long", n=len(reason), most=REASON_LENGTH)
+                return
+            act(lambda store: store.send_vote(here.seat, link, figures, reason))
+
+        label = say("room.send_again") if _mine(here, question) else say("room.send")
+        st.button(label, type="primary", icon=":material/send:", on_click=send, width="stretch")
     st.page_link("app.py", label=say("room.another_setting"), icon=":material/tune:")
 
 

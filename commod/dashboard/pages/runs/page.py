@@ -29,6 +29,7 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/runs.py")
     st.title("Saved runs")
+    session.see()
     controls.sidebar()
     controls.notices()
     session.carry(**saved_runs.link())
@@ -44,27 +45,24 @@ def show() -> None:
         _take_along()
         st.stop()
 
-    st.markdown(
-        "Models pinned with a name, here or on the Explore page. Compare up to four of them, and take them along."
-    )
     _tell()
     checked = st.empty()
-    pin_here(session.current())
-    st.header("All runs")
-    table = _overview()
-    progress = st.empty()
-    _manage()
-
-    st.header("Side by side")
     chosen = choose()
     shown = train_compared(chosen)
     checks: Callable[[], list[Pending]] = side_by_side(shown) if shown else list
     if not chosen:
         st.info("Choose up to four runs.", icon=":material/info:")
+    st.header("All runs")
+    pin_here(session.current())
+    has_more = len(shown) < len(shelf().runs)
+    table = _overview() if has_more else None
+    progress = st.empty()
+    _manage()
 
     # What may take a while comes last: the page above is complete without it.
     train_rest(progress)
-    _overview(table)
+    if table is not None:
+        _overview(table)
     check_figures(checked)
     _take_along()
     draw_pending(*checks())

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from commod import __version__
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.take_home.report_decided import Decided, decided_parts
-from commod.dashboard.pages.take_home.report_figures import bound, each_group, figure_rows, trade_off, who
+from commod.dashboard.pages.take_home.report_figures import bound, each_group, figure_rows, trade_off, who, widened
 from commod.dashboard.pages.take_home.report_sense import by_certainty, by_record, by_refits, calibration
 from commod.dashboard.state.settings import CONTROLS, data_in_words, described
 from commod.dashboard.text.escape import bold
@@ -61,6 +61,7 @@ def report_html(
         lead=result.verdict,
         result=result,
         trouble=trouble_in_words(result),
+        widened=widened(result),
         tree=tree,
         nodes=[] if tree is None else nodes_of(tree),
         limits=limits,

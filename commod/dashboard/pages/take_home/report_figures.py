@@ -39,6 +39,24 @@ def figure_rows(result: FitResult) -> list[list[str]]:
     return rows
 
 
+def widened(result: FitResult) -> list[str]:
+    """A sentence for each measure of fairness that gets worse by more than chance."""
+    told = []
+    for name, row in result.figures.iterrows():
+        figure, group = figure_of(str(name))
+        if not figure.fair or figure.title.startswith("…") or group is not None:
+            continue
+        rises, falls = row["difference_low"] > 0, row["difference_high"] < 0
+        if rises if figure.direction < 0 else falls:
+            title = title_of(str(name), result.task.groups, result.task.spec.outcomes)
+            title = title.replace("Difference", "The difference", 1) if title.startswith("Difference") else title
+            told.append(
+                f"{title} {'rises' if rises else 'falls'} from {figure.show(row['f'])} to {figure.show(row['g'])} "
+                f"({figure.fair} is fair): by this measure g is less fair than f."
+            )
+    return told
+
+
 def each_group(result: FitResult) -> dict[str, Any]:
     """Many groups: which are the extremes, the margins of a crossing, and each against everyone; of two, nothing."""
     found, fairness = result.groups, result.settings.fairness

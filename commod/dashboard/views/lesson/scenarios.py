@@ -37,7 +37,7 @@ MAX_BYTES = 200_000
 MAX_STEPS = 20
 
 # What of a step is text, and so stands in a translation; all else is the same in every language.
-_TEXTS = ("title", "text", "question", "unit", "options", "says", "told", "talk", "teacher")
+_TEXTS = ("title", "text", "question", "unit", "options", "says", "told", "talk", "teacher", "objective")
 _PARAGRAPHS = ("text", "told")
 # Tables of a step, and what is said of it besides.
 _TABLES = ("goal", "beside", "rivals")

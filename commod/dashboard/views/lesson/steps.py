@@ -36,6 +36,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     told: tuple[Paragraph, ...]
     talk: tuple[str, ...]  # to be talked about
     teacher: str  # what the step is for, and how to lead it
+    objective: str = ""  # what learners can do after it, for the teacher's notes
     unit: str = ""
     options: tuple[str, ...] = ()  # what can be answered, where that is no number
     most: str | int | float = ""  # the largest number that can be answered, or the fact that says it
@@ -65,6 +66,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 # What a step can show; `commod.dashboard.pages.lesson.pictures` draws it.
 SHOWS = (
     "groups",
+    "dots",
     "curve",
     "figures",
     "changes",

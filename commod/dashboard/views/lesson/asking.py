@@ -1,0 +1,56 @@
+"""The question of a step, and the guess that is made before anything moves: on the Lesson page and in a room."""
+
+from typing import Any
+
+import streamlit as st
+
+from commod.dashboard.views.lesson.progress import Progress, carry, lesson
+from commod.dashboard.views.lesson.script import Question, in_markdown
+from commod.dashboard.views.words import say
+
+
+def ask(here: Progress, place: int, question: Question) -> None:
+    """The question of the step at a place, with a form for the guess."""
+    name = lesson(here).steps[place].name
+    key = f"guess_at_{name}"
+
+    def is_answer(guess: Any) -> bool:
+        return guess is not None and (bool(question.options) or 0 <= guess <= question.most)
+
+    def take() -> None:
+        guess = st.session_state.get(key)
+        if is_answer(guess):
+            here.answers[place] = question.kept(guess)
+            carry(here)
+
+    with st.form(f"guess_{name}"):
+        st.markdown(f"**{say('lesson.first_guess')}** {in_markdown(question.text)}")
+        if question.options:
+            guess: Any = st.radio(
+                say("lesson.your_guess"), question.options, index=None, format_func=in_markdown, key=key
+            )
+        else:
+            # Without limits of its own, which would be told by a red mark only.
+            guess = st.number_input(
+                f"{say('lesson.your_guess')} ({in_markdown(question.unit)})", value=None, step=1, width=420, key=key
+            )
+        if not st.form_submit_button(say("lesson.guess"), type="primary", on_click=take):
+            return
+        if guess is None:
+            st.warning(say("lesson.guess_first"), icon=":material/help:")
+        elif not is_answer(guess):
+            st.warning(say("lesson.number_please", most=question.most), icon=":material/help:")
+
+
+def show_guess(here: Progress, place: int, question: Question, guess: float | str) -> None:
+    """The guess as it was made, and a way to make another."""
+
+    def again() -> None:
+        here.answers.pop(place, None)
+        here.seen.discard(place)
+        here.staged = None
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        said = say("lesson.guessed", guess=in_markdown(question.in_words(guess)))
+        st.markdown(f"{in_markdown(question.text)} **{said}**")
+        st.button(say("lesson.again"), icon=":material/undo:", type="tertiary", on_click=again)
