@@ -16,10 +16,9 @@ class Choice:
 
     Attributes
     ----------
-    target : str
-        The outcome's column.
-    favourable : str or tuple of str
-        The value (as text) that is good for a person, or several of them; all others count as the other outcome.
+    target, favourable : str
+        The outcome's column, and the value (as text) that is good for a person, or a tuple of several; all other values
+        count as the other outcome.
     sensitive : str or (str, str)
         Column of the sensitive attribute; two of them are crossed.
     groups : tuple of str

@@ -115,13 +115,7 @@ _AGAIN: dict[str, Any] = {"action": "append"}
 _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
     ("--outcome", "target", "COLUMN", "what was decided or what happened", {}),
     ("--outcome-cut", "target_cut", "NUMBER", "cut an outcome of numbers in two there", {"type": _number}),
-    (
-        "--favourable",
-        "favourable",
-        "VALUE",
-        "the outcome that is good for a person; give it again for another",
-        {"action": "append"},
-    ),
+    ("--favourable", "favourable", "VALUE", "what is good for a person; repeat it for several values", _AGAIN),
     ("--sensitive", "sensitive", "COLUMN", "whose groups are to be treated alike; two of them are crossed", _MANY),
     ("--sensitive-cut", "sensitive_cut", "NUMBER", "cut a sensitive attribute in two there", {"type": _number}),
     ("--cut", "cuts", "COLUMN,NUMBER,…", "cut a sensitive attribute into bands there", _MANY | {"type": _cuts}),
@@ -134,7 +128,7 @@ _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
         "rows whose group is not known: train on them (default), or leave them out",
         {"choices": ("train", "drop")},
     ),
-    ("--blank", "blanks", "VALUE", "a value of outcome or group that says nothing; give it again for another", _AGAIN),
+    ("--blank", "blanks", "VALUE", "a value of outcome or group that says nothing; repeatable", _AGAIN),
     ("--weight", "weight", "COLUMN", "for how many people a row stands, as in a survey", {}),
     ("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here", {}),
     (

@@ -4,7 +4,6 @@ import json
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +90,8 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
     columns = [str(column) for column in frame.columns]
     if "blanks" not in rest and not only_named:
         wanted = {*_columns(given.get("favourable", ())), *given.get("groups", ())}
-        levels = [outcomes, *(roles.values_of(frame[column]) for column in sensitive)]
-        found = dict.fromkeys(chain(*map(roles.guess_blanks, levels)))
-        rest["blanks"] = tuple(value for value in found if value not in wanted)
+        levels = (outcomes, *(roles.values_of(frame[column]) for column in sensitive))
+        rest["blanks"] = tuple(value for each in levels for value in roles.guess_blanks(each) if value not in wanted)
     if "favourable" not in rest:
         known = [value for value in outcomes if value not in rest.get("blanks", ())]
         rest["favourable"] = _favourable(known, target, columns)
@@ -135,9 +133,8 @@ def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], gu
 def _favourable(outcomes: list[str], target: str, columns: list[str]) -> str | tuple[str, ...]:
     if not 2 <= len(outcomes) <= MAX_VALUES:  # which is told later
         return ""
-    if len(outcomes) > 2 and (good := roles.guess_good_values(outcomes)):
-        return tuple(good) if len(good) > 1 else good[0]
-    return _sure(roles.guess_favourable(outcomes, target, columns), "favourable")
+    good = roles.guess_good_values(outcomes) if len(outcomes) > 2 else ()
+    return tuple(good) or _sure(roles.guess_favourable(outcomes, target, columns), "favourable")
 
 
 def _sure(guess: roles.Guess, field: str) -> str:
@@ -186,9 +183,8 @@ def _groups(
 def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:
     """What was not given, as it could have been."""
     told = []
-    roles_guessed = {"target", "target_cut", "favourable", "sensitive", "cuts", "merge", "groups", "blanks"} - set(
-        given
-    )
+    names = "target target_cut favourable sensitive cuts merge groups blanks"
+    roles_guessed = set(names.split()) - set(given)
     if choice.scores and "scores" not in given:
         roles_guessed |= {"scores", "scores_out_of"}
     guessed = {name: value for name, value in roles_of(choice).items() if name in roles_guessed}

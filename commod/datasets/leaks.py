@@ -1,7 +1,5 @@
 """What gives the answer away: features that tell the outcome or the group, alone or together, and people seen twice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -22,8 +20,7 @@ from commod.uploads.limits import short
 MOST_ROWS = 4_000
 # Who tells the outcome, or the group, with this AUC knows it from somewhere: `python -m tests.datasets.test_leaks`
 # tries the bounds on data with leaks and without. So many columns are left out at most, to see how far it falls.
-KNOWN = {"outcome": 0.97, "sensitive attribute": 0.99}
-MOST_LEFT_OUT = 10
+KNOWN, MOST_LEFT_OUT = {"outcome": 0.97, "sensitive attribute": 0.99}, 10
 
 
 class Leak(str):
@@ -31,8 +28,7 @@ class Leak(str):
 
     columns: tuple[str, ...]
 
-    def __new__(cls, sentence: str, columns: Sequence[str] = ()) -> Leak:
-        """The sentence as a text."""
+    def __new__(cls, sentence: str, columns: Sequence[str] = ()) -> "Leak":
         leak = super().__new__(cls, sentence)
         leak.columns = tuple(columns)
         return leak
@@ -99,11 +95,9 @@ def find_repeats(repeats: Mapping[str, int], choice: Choice, aucs: Callable[[str
     if choice.person or choice.time or not repeats:
         return []
     column = max(repeats, key=lambda name: repeats[name])
-    told = (
-        f"{repeats[column]:,} rows share their “{short(column, 24)}” with another row: if rows are split at random, "
-        "the same person (or case) is trained on and tested on."
-    )
-    return [Leak(f"{told}{aucs(column)} Split them by that column.")]
+    told = f"{repeats[column]:,} rows share their “{short(column, 24)}” with another row: if rows are split at random, "
+    told += f"the same person (or case) is trained on and tested on.{aucs(column)} Split them by that column."
+    return [Leak(told)]
 
 
 def _of_each_cell(codes: np.ndarray, most: int) -> np.ndarray:

@@ -204,9 +204,7 @@ def _check_size(X: pd.DataFrame) -> None:
 def _made_in_words(choice: Choice) -> str:
     """How the outcome, groups, weights and the split were made, as far as somebody chose it."""
     told = []
-    if choice.target_cut is not None:
-        told.append(f"“{_short(choice.target)}” is cut at {choice.target_cut:.10g}; {choice.favourable} is good.")
-    if len(choice.good_values) > 1:
+    if choice.target_cut is not None or len(choice.good_values) > 1:
         told.append(f"Good values of “{_short(choice.target)}”: {', '.join(map(_short, choice.good_values))}.")
     told += [
         f"“{_short(column)}” is cut at {', '.join(f'{cut:.10g}' for cut in cuts)}."

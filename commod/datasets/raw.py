@@ -80,10 +80,7 @@ def read_numbers(values: pd.Series, decimal: str = "") -> tuple[pd.Series, Colum
 
 
 def read_levels(values: pd.Series, decimal: str = "") -> pd.Series:
-    """A column as levels, which are texts; None where a cell holds none.
-
-    Levels that differ only in capitals or spaces are one, in the spelling that most cells have.
-    """
+    """A column as levels (texts), None where a cell holds none; those that differ in capitals or spaces are one."""
     found = _as_written(values, decimal)
     names = _one_spelling(found)
     return found.where(~found.isin(list(names)), found.map(names)) if names else found
@@ -91,18 +88,16 @@ def read_levels(values: pd.Series, decimal: str = "") -> pd.Series:
 
 def respelled(values: pd.Series) -> int:
     """How many cells of a column differ from a level only in capitals or spaces."""
-    found = _as_written(values, "")
+    found = values.iloc[:0] if _holds_numbers(values) else _as_written(values, "")
     return int(found.isin(list(_one_spelling(found))).sum())
 
 
 def _one_spelling(levels: pd.Series) -> dict[str, str]:
     """The rarer spellings of levels, and the most common one of each."""
-    counts = levels.value_counts()
-    spellings = sorted(counts.index, key=lambda level: (-counts[level], level))
-    first: dict[str, str] = {}
-    for level in spellings:
+    counts, first = levels.value_counts(), dict[str, str]()
+    for level, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         first.setdefault(folded(level), level)
-    return {level: first[folded(level)] for level in spellings if first[folded(level)] != level}
+    return {level: first[folded(level)] for level in counts.index if first[folded(level)] != level}
 
 
 def _as_written(values: pd.Series, decimal: str) -> pd.Series:

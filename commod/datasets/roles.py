@@ -1,7 +1,5 @@
 """Which column of anybody's table plays which part: guesses by names, values and places, for somebody to confirm."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Sequence
 
@@ -81,12 +79,11 @@ _GOOD_VALUES = (
 _BAD_VALUES = (
     r"\b(not|bad|fail\w*|den(y|ied|ial)|reject\w*|declined|refus\w*|charged off|default\w*|late|dies?|died|dead|death"
     r"|deceased|drop(ped)?( ?out)?|withdrawn|high risk|malignant|churn\w*|attrited|left|arrest\w*|recid\w*|convicted"
-    r"|unemployed|sick|ill|un\w+|lost|fraud\w*|terminated|expelled|detained|dissatisfied|removed)\b"
+    r"|unemployed|sick|ill|un(paid|successful|fit|healthy|satisfied|favou?rable|approved|accepted|safe)|lost|fraud\w*|terminated|expelled|detained|dissatisfied|removed)\b"
 )
 
-# How often a guess is right that is told by the words of the values, by a name, by the field (health, or credit), or by
-# nothing: shares of the tables that the rules were made on, which `python -m tests.datasets.test_guesses` prints. Below
-# the last of these numbers somebody is asked.
+# How often a guess is right at least that is told by the words of the values, by a name, by the field (health, or
+# credit), or by nothing; `python -m tests.datasets.test_guesses` counts it. Below `ASK_BELOW` somebody is asked.
 _RIGHT = {"values": 0.95, "name": 0.95, "field": 0.7, "nothing": 0.5}
 ASK_BELOW = 0.8
 # The lead of an outcome over the next best column, and the weight of the name of a sensitive attribute, at which they
@@ -107,8 +104,7 @@ class Guess(str):
     confidence: float
     others: tuple[str, ...]
 
-    def __new__(cls, value: str, confidence: float, others: Sequence[str] = ()) -> Guess:
-        """The guess as a text."""
+    def __new__(cls, value: str, confidence: float, others: Sequence[str] = ()) -> "Guess":
         guess = super().__new__(cls, value)
         guess.confidence, guess.others = confidence, tuple(others)
         return guess

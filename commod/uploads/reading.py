@@ -127,8 +127,7 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
         try:
             return content.decode(encoding), []
         except UnicodeDecodeError:
-            told = f"The file begins like {encoding.upper()} but is not: save it as CSV in UTF-8."
-            raise TableError(told) from None
+            raise TableError(f"The file begins like {encoding.upper()} but is not: save it as CSV in UTF-8.") from None
     if b"\x00" in content:
         raise TableError(
             "The file holds bytes that no text has: it is no CSV. Save the table as CSV in UTF-8, or as Parquet."
@@ -171,8 +170,7 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     if len(cells) == len(names) + 1:  # a mark at the end of each row, or names of rows, as R writes them
         names = [*names, ""] if not cells[-1].strip() else ["", *names]
     if len(cells) == len(names) == 1 and len(cells[0].split()) >= 3:
-        told = "The cells are parted by spaces: put commas in their place, and a row of column names above the others."
-        raise TableError(told)
+        raise TableError("The cells are separated by spaces: use commas instead, and add a row of column names on top.")
     too_many_cells = TableError("The rows have more cells than the first row has names: give every column a name.")
     if len(cells) > len(names):
         raise too_many_cells

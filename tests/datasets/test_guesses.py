@@ -4,7 +4,7 @@
 on tables that have not, and how often those are that somebody is not asked about.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -21,6 +21,7 @@ class Told:
     """What is guessed of one part of a table."""
 
     what: str
+    confidence: float
     is_sure: bool
     is_right: bool
     is_offered: bool  # whether the right answer is among those that a question shows
@@ -37,11 +38,12 @@ def told_of(likeness):
     good = [value for value in values if value.startswith(likeness.good)]
     if len(values) > 2:
         guessed = roles.guess_good_values(values)
-        found["favourable"] = Told(str(guessed), bool(guessed), bool(guessed) and set(guessed) <= set(good), True)
+        right = bool(guessed) and set(guessed) <= set(good)
+        found["favourable"] = Told(str(guessed), 0.95 if guessed else 0.0, bool(guessed), right, True)
     else:
         guess = roles.guess_favourable(values, likeness.target, list(table.columns))
         told = _told(guess, good)
-        found["favourable"] = Told(told.what, told.is_sure and cut is None, told.is_right, True)
+        found["favourable"] = replace(told, is_sure=told.is_sure and cut is None, is_offered=True)
     if likeness.sensitive:
         others = [column for column in columns if column != likeness.target]
         found["sensitive"] = _told(roles.guess_sensitive(others, guesses), likeness.sensitive)
@@ -49,7 +51,8 @@ def told_of(likeness):
 
 
 def _told(guess, right):
-    return Told(str(guess), guess.is_sure, guess in right, any(each in right for each in (guess, *guess.others[:2])))
+    offered = any(each in right for each in (guess, *guess.others[:2]))
+    return Told(str(guess), guess.confidence, guess.is_sure, guess in right, offered)
 
 
 def rates(tables, part):
@@ -81,6 +84,20 @@ def test_what_nobody_is_asked_about_is_nearly_always_right(seen, part):
     _, sure, right, asked, offered = rates(seen, part)
     assert right >= 0.95 * sure
     assert offered >= 0.8 * asked
+
+
+def by_confidence(tables):
+    """Confidence of guesses to how many there are and how many of them are right."""
+    found = {}
+    for told in (each for parts in tables.values() for each in parts.values() if each.confidence):
+        n, right = found.get(told.confidence, (0, 0))
+        found[told.confidence] = n + 1, right + told.is_right
+    return dict(sorted(found.items()))
+
+
+def test_guesses_are_right_as_often_as_they_say(seen):
+    for confidence, (n, right) in by_confidence(seen).items():
+        assert right >= confidence * n
 
 
 def test_most_files_need_few_answers(seen):
@@ -116,6 +133,8 @@ def main():
                 f"not asked about {sure}, right {right} ({right / max(sure, 1):.0%}); "
                 f"asked about {asked}, the right answer shown {offered}"
             )
+        for confidence, (n, right) in by_confidence(told).items():
+            print(f"  guesses that say they are right in {confidence:.0%}: {n}, right {right} ({right / n:.0%})")
         wrong = [name for name, parts in told.items() if any(t.is_sure and not t.is_right for t in parts.values())]
         print(f"  tables of which nothing wrong is taken for sure: {len(tables) - len(wrong)} of {len(tables)}")
         for name in wrong:

@@ -97,7 +97,7 @@ _WRONG = {
     "bytes": (bytes(range(256)) * 10, "bytes that no text has"),
     "broken utf-16": (b"\xff\xfea\x00,", "begins like UTF-16"),
     "broken utf-32": (b"\xff\xfe\x00\x00a\x00", "begins like UTF-32"),
-    "German credit as it ships": (b"A11 6 A34 A43 1169\nA12 48 A32 A43 5951\n", "parted by spaces: put commas"),
+    "German credit as it ships": (b"A11 6 A34 A43 1169\nA12 48 A32 A43 5951\n", "separated by spaces: use commas"),
     "no text": (b"a,b,c\n\x81\x8d\x8f\x90\x9d", "not UTF-8"),
     "cut-off parquet": (lambda: parquet(a=[1, 2], b=[1, 2], c=[1, 2])[:-9], "damaged or cut off"),
     "half a parquet": (b"PAR1" + bytes(50), "damaged or cut off"),

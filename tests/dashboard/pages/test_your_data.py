@@ -221,7 +221,7 @@ def test_numbers_are_cut_into_outcome_and_groups(app):
     fine(button(app, "Use these data").click().run())
     task = app.session_state["held_own_data"].task
     assert task.spec.outcomes == ("test_score: < 70", "test_score: ≥ 70")
-    assert "“test_score” is cut at 70; ≥ 70 is good." in task.spec.filter
+    assert "Good values of “test_score”: ≥ 70." in task.spec.filter
     assert set(task.groups) == {"experience_years: < 6", "experience_years: ≥ 6"}
 
 

@@ -93,9 +93,8 @@ def _look(here: Draft, choice: Choice) -> Look:
     some = here.frame.sample(min(LOOKED_AT, rows), random_state=0).sort_index()
 
     def at(some: pd.DataFrame) -> Look | None:
-        return result_of(
-            tasks.look(here.token, some, of_each, usable, rows, here.repeats), place, "Looking at the data"
-        )
+        task = tasks.look(here.token, some, of_each, usable, rows, here.repeats)
+        return result_of(task, place, "Looking at the data")
 
     try:
         usable = with_a_line(here.frame, choice)
@@ -164,10 +163,7 @@ class UnansweredError(Exception):
 
 
 def ask(question: str, answers: dict[str, str], name: str, others: list[str] | None = None) -> None:
-    """Ask for what is chosen under a name, unless it has been chosen.
-
-    `answers`: the likeliest, and what each would mean. `others`: what else can be chosen.
-    """
+    """Ask for what is chosen under a name, unless it has been chosen: the likeliest answers in words, and others."""
     here = draft()
     if name in here.chosen:
         return

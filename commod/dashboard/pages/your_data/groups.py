@@ -40,7 +40,7 @@ def choose_groups(choice: Choice) -> Choice:
     here = draft()
     columns = [column for column in roles.columns_of_roles(here.guesses) if column != choice.target]
     guess = roles.guess_sensitive(columns, here.guesses)
-    ask_column("Which column says the group of a person?", guess, columns, "sensitive")
+    ask_column("Which column says which group a person belongs to?", guess, columns, "sensitive")
     first = select("Sensitive attribute", columns, "sensitive", str(guess))
     others = ["", *(column for column in columns if column != first)]
     label = "Crossed with"

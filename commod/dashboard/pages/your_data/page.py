@@ -170,10 +170,7 @@ def _use(choice: Choice) -> None:
 
 
 def _in_use(waiting: Any) -> None:
-    """The data this session works on, what was done to them, and the button that forgets them.
-
-    `waiting`: a place for what is shown until it is known where they open.
-    """
+    """The data this session works on, what was done to them, and the button that forgets them."""
     own = own_data()
     if own is None:
         return
@@ -203,9 +200,7 @@ def _start(own: OwnData, waiting: Any) -> Start:
         settings = session.current()
         with waiting.container():
             place = st.empty()
-            stopped = Start(
-                {"lambda_fair": 0.0}, "They open with f as it is, since the search for a setting was stopped."
-            )
+            stopped = Start({"lambda_fair": 0.0}, "They open with f as it is: the search for a setting was stopped.")
             st.button("Stop, and open with f as it is", on_click=_begin, args=(own, stopped, settings))
         _begin(own, result_of(tasks.start(settings), place, "Looking for a setting to begin with"), settings)
         waiting.empty()

@@ -33,32 +33,24 @@ def choose_outcome() -> tuple[Classes, str | tuple[str, ...]]:
     """The outcome, where it is cut, and its favourable values."""
     outcome = _outcome()
     values, is_cut = list(outcome.rows), outcome.cut is not None
+    name = f"favourable_{outcome.column}"
     if len(values) > 2:
-        return outcome, _choose_several(outcome, f"favourable_{outcome.column}")
-    # A side stays chosen where the cut moves; where good begins, nobody but the user knows.
-    name, value_of = f"favourable_{outcome.column}", {value[0] if is_cut else value: value for value in values}
+        return outcome, _choose_several(outcome, name)
+    value_of = {value[0] if is_cut else value: value for value in values}  # a side stays chosen where the cut moves
     guess = roles.guess_favourable(values, outcome.column, [str(column) for column in draft().frame.columns])
-    if is_cut or not guess.is_sure:
+    if is_cut or not guess.is_sure:  # where good begins, nobody but the user knows
         answers = {key: f"{outcome.column} is {outcome.label(value)}" for key, value in value_of.items()}
         ask("Which is good for a person?", answers, name)
     at_first = next(key for key, value in value_of.items() if value == guess)
-    chosen = select(
-        "The favourable outcome", list(value_of), name, at_first, format_func=lambda key: outcome.label(value_of[key])
-    )
-    return outcome, value_of[chosen]
+    labels = {key: outcome.label(value) for key, value in value_of.items()}
+    return outcome, value_of[select("The favourable outcome", list(labels), name, at_first, format_func=labels.get)]
 
 
 def _choose_several(outcome: Classes, name: str) -> str | tuple[str, ...]:
     """Which of many values are good; at first those that say so, if each says what it is."""
-    values, here = list(outcome.rows), draft()
-    chosen = [value for value in here.chosen.get(name, roles.guess_good_values(values)) if value in values]
-    found: list[str] = st.multiselect(
-        "Which of these are good for a person?",
-        values,
-        format_func=outcome.label,
-        placeholder="Choose one or more",
-        **kept(name, chosen),
-    )
+    values, label = list(outcome.rows), "Which of these are good for a person?"
+    chosen = [value for value in draft().chosen.get(name, roles.guess_good_values(values)) if value in values]
+    found: list[str] = st.multiselect(label, values, format_func=outcome.label, **kept(name, chosen))
     if not found:
         raise UnansweredError
     return found[0] if len(found) == 1 else tuple(found)
