@@ -15,7 +15,7 @@ _CODES = re.compile(
     r"|\b(case|account|acct|customer|client|patient|student|employee|member|person|record|serial|docket|ticket|phone)"
     r" (no|nr|num|number)\b|\b(index|row|rownum|rownames)$"
     r"|\b([ipsuc]|subj|user|person|pers|cust|case|stud|pat|emp|member|acct|client|resp|part)id\b"
-    r"|^(subject|participant|respondent|person|patient|student|customer|client|defendant|applicant|player|user)$"
+    r"|^(subject|participant|respondent|person|patient|student|customer|client|defendant|player|user)$"
 )
 # Words of columns that say for how many people a row stands, as surveys call them. Of people, "weight" alone is mostly
 # what they weigh.
