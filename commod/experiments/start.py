@@ -99,7 +99,7 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
         return Start({"lambda_fair": 0.0}, told + "the pages open with f as it is.")
     best = held.best()
     if not held.gains(best):
-        return _no_gain(held.all_useful(), held.shown(start))
+        return _no_gain(held.all_useful(), start, held.shown(start))
     found = 0.0
     while found < best:  # on the way a fairer model may turn up than those tried first
         found, target = best, start + 0.5 * (best - start)
@@ -121,7 +121,10 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
     return Start(chosen.settings, " ".join([told, *beside]), chosen.care and f"On held-out training rows {chosen.care}")
 
 
-def _no_gain(trials: Sequence[Trial], figure: str) -> Start:
+def _no_gain(trials: Sequence[Trial], fairness: float, figure: str) -> Start:
+    if fairness >= FAIR_ENOUGH:
+        told = f"f is nearly fair ({figure} on held-out training rows), and no λ_fair makes it fairer"
+        return Start({"lambda_fair": 0.0}, f"{told}: the pages open with f as it is.")
     told = (
         f"No λ_fair up to {TRIED[-1]:g} makes f fairer on held-out training rows ({figure}) without ruining it: look "
         "at what other methods do on the page Compare."

@@ -56,9 +56,9 @@ def base(key: SceneKey) -> Task:
     return Task("base", key, (), (replace(step, needs_f=False, then=partial(keep_trained, key)),))
 
 
-def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int) -> Task:
+def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Any) -> Task:
     """What should be known of a table before it is used; `draft` is a name that no other has."""
-    return _apart("look", draft, (repr(choice), len(some)), look_at, some, of_each, choice, rows)
+    return _apart("look", draft, (repr(choice), len(some)), look_at, some, of_each, choice, rows, repeats)
 
 
 def about_model(token: str, digest: str, content: bytes) -> Task:

@@ -34,8 +34,8 @@ from commod.models.competitors import METHODS
 LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
 REPORT_SIZE = 50_000
-# Of a test row among the predictions.
-ROW_SIZE = 110
+# Of a test row among the predictions. Of more rows than this, nobody waits for refits to get them.
+ROW_SIZE, MANY_ROWS = 110, 20_000
 
 
 def show() -> None:
@@ -77,6 +77,8 @@ def exports(
     spec = result.task.spec
     code = to_python(result.settings)
     sizes, sums = _sizes(result.settings, result), "the balance" if result.g.decides else "r"
+    many = len(result.scene.test) > MANY_ROWS
+    again = "" if many else ", and how often it would happen again"
     of_f = {"column": "with f's scores read from their column", "given": "with f's scores to be passed along"}
     return [
         Export(
@@ -94,11 +96,10 @@ def exports(
             "CSV",
             ":material/table:",
             f"To count for yourself: the {len(result.scene.test):,} test {spec.people} with group, label, the scores "
-            f"and decisions of f and g, {sums}, how sure f was, and how often it would happen again. 1 is "
-            f"“{spec.outcomes[1]}”.",
+            f"and decisions of f and g, {sums}, how sure f was{again}. 1 is “{spec.outcomes[1]}”.",
             file_name(result, "predictions", "csv"),
             f"about {_size(len(result.scene.test) * ROW_SIZE)}",
-            lambda: predictions_csv(result, result_of(tasks.refits(result))),
+            lambda: predictions_csv(result, None if many else result_of(tasks.refits(result))),
         ),
         Export(
             "Recipe",
