@@ -98,6 +98,8 @@ class TaskSpec:
         Ways to part its people into groups; what `sensitive` and `groups` say comes first, and is put there.
     grouping : str
         Name of the one that it has now, see `under`.
+    may_be_passed_on : bool
+        Whether its licence allows that others hand its rows on.
     """
 
     name: str
@@ -119,6 +121,7 @@ class TaskSpec:
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     groupings: tuple[Grouping, ...] = ()
     grouping: str = ""
+    may_be_passed_on: bool = False
 
     def __post_init__(self) -> None:
         if not self.groupings or self.groupings[0].name:

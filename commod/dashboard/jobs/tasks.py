@@ -12,6 +12,7 @@ from commod.dashboard.jobs.computation import Computation, Step, Task, is_large
 from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import BOUND, LIGHT_CELLS, Priority
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.standalone import grid_of, models_of, parts_of
 from commod.dashboard.model.training import fit_on_path, solve_path, some_refits, wanted_refits
 from commod.dashboard.state.settings import GRIDS, Settings
 from commod.datasets import Choice, is_shipped, load_task, on_forget
@@ -123,6 +124,15 @@ def refits(result: FitResult) -> Task:
         step = Step(some_refits, (result, first, size), priority, path=(*model.line(), first, size))
         parts.append(Task("some_refits", model.scene(), (model, first, size), (step,)))
     return Task("refits", model.scene(), (model,), (Step(Refits.joined),), tuple(parts))
+
+
+def standalone(settings: Settings) -> Task:
+    """Every model of a page that needs no server, in parts that all processes share."""
+    parts = [
+        Task("models_of", settings.scene(), (part,), (Step(models_of, (part, grid), Priority.BACKGROUND),))
+        for part, grid in parts_of(settings, grid_of(settings))
+    ]
+    return Task("standalone", settings.scene(), (settings.model(),), (Step(list),), tuple(parts))
 
 
 tree = Computation(FitResult.tree)
