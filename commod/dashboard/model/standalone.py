@@ -21,14 +21,14 @@ from joblib import Parallel, delayed
 
 from commod import __version__
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.model.picture import FEW_GROUPS, SCHEMA, Picture, names_of, picture_of
+from commod.dashboard.model.picture import FEW_GROUPS, names_of, picture_of
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import CONTROLS, SLIDERS, Settings, criteria_of, in_words
 from commod.dashboard.text.language import FIRST, LANGUAGES, declared, phrase, phrases
 from commod.dashboard.text.stories import called
 from commod.datasets import Task, TaskSpec, add_task, is_known, is_shipped, load_task
-from commod.experiments import Scene, prepare
+from commod.experiments import prepare
 from commod.explain.checks import CHECKS, MARKS, Answer, check_merit
 from commod.explain.merit import explain_merit
 from commod.explain.tree import rules_in_words
@@ -40,9 +40,9 @@ from commod.models.rescaler import ACROSS, MIRROR
 
 # What a file holds: these values of the sliders and where the data set opens, every form of update, both criteria.
 GRID: dict[str, tuple[Any, ...]] = {
-    "lambda_fair": (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0),
+    "lambda_fair": (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0),
     "lambda_ratio": (0.0, 0.02, 0.05, 0.15, 0.5),
-    "lambda_concepts": (0.0, 0.05, 0.2, 0.5, 1.0),
+    "lambda_concepts": (0.0, 0.05, 0.2, 1.0),
     "k": CONTROLS["k"].grid,
 }
 # In the order in which the models are numbered; k is a reading of a model.
@@ -94,7 +94,7 @@ def models_of(
     for done, (ratio, concepts) in enumerate(pairs, start=1):
         for fair in grid["lambda_fair"]:
             here = replace(settings, lambda_ratio=ratio, lambda_concepts=concepts, lambda_fair=fair)
-            rows.append(_row(fit_result(here), ranges))
+            rows.append(_rounded(_row(fit_result(here), ranges)))
         if report is not None:
             report(done / len(pairs))
     groups = [[group.tolist() for group in fit_result(replace(here, k=k)).g.feature_groups_] for k in grid["k"]]
@@ -163,56 +163,35 @@ def page_html(
 
 
 def _row(result: FitResult, ranges: Mapping[str, FeatureRange]) -> Row:
-    """All that the page says of a model, each part as small as it can be."""
+    """All that the page says of a model: its picture, and what is drawn below that."""
     pictures = {language: picture_of(result, language, complete=True) for language in LANGUAGES}
+    picture, changes = pictures[FIRST], result.changes[["raised", "lowered"]]
     return {
-        "numbers": _numbers(result, pictures[FIRST]),
+        "picture": {name: value for name, value in picture.items() if name not in ("text", "settings")},
+        "text": {language: dict(each["text"]) | {"setting": ""} for language, each in pictures.items()},
+        "people": [changes.loc[group["code"]].astype(int).tolist() for group in picture["groups"]],
         "model": _model(result),
         "tree": _tree(result) if result.changed_train.any() else [],
         "checks": _checks(result, ranges),
-        **{language: _words(picture) for language, picture in pictures.items()},
     }
-
-
-def _numbers(result: FitResult, picture: Picture) -> dict[str, Any]:
-    fields = ("g", "g_low", "g_high", "difference_low", "difference_high")
-    rates = ("now", "raised", "lowered")
-    changes = result.changes
-    return {
-        "figures": [[_short(figure[field]) for field in fields] for figure in picture["figures"]],  # type: ignore[literal-required]
-        "groups": [
-            [*(_short(group[rate]) for rate in rates), *(group["of_100"][rate] for rate in rates)]  # type: ignore[literal-required]
-            for group in picture["groups"]
-        ],
-        "people": [
-            [int(changes.loc[group["code"], way]) for way in ("raised", "lowered")] for group in picture["groups"]
-        ],
-        "changes": [picture["changes"]["count"], picture["changes"]["right"]],
-    }
-
-
-def _words(picture: Picture) -> list[Any]:
-    text = picture["text"]
-    return [text["figures"], text["intervals"], text["groups"], text["verdict"]]
 
 
 def _model(result: FitResult) -> dict[str, Any]:
-    """What decides: weights of encoded features, or rules, with their words."""
+    """What decides: constants, and weights of encoded features; or rules, with their words."""
     g = result.g
     if g.rules is not None:
-        asks = [[rule.accepted, [[i, _short(cut, 12), above] for i, cut, above in rule.asks]] for rule in g.rules]
-        return {"rules": asks, "words": [[words for _, words in rule] for rule in rules_in_words(g, result.task)]}
-    found: dict[str, Any] = {"r": [_short(g.intercept_, 12), _sparse(g.coef_)]}
-    if g.has_shift:
-        found["s"] = [_short(g.shift_intercept_, 12), _sparse(g.shift_coef_)]
-    if g.decides:
-        found["step"] = _short(g.rescaler_.shift_step, 12)
-    return found
+        rules = [[rule.accepted, [list(ask) for ask in rule.asks]] for rule in g.rules]
+        found = {"rules": rules, "words": [[words for _, words in rule] for rule in rules_in_words(g, result.task)]}
+    else:
+        found = {"r": [g.intercept_, _sparse(g.coef_)]}
+        found |= {"s": [g.shift_intercept_, _sparse(g.shift_coef_)]} if g.has_shift else {}
+        found |= {"step": g.rescaler_.shift_step} if g.decides else {}
+    return {name: _rounded(value, 12) for name, value in found.items()}  # a person's logit is a sum of many
 
 
 def _tree(result: FitResult) -> list[list[Any]]:
     columns = ("node", "parent", "rule", "leaf", "count", "changed", "predicts")
-    nodes = result.tree(DEPTH).nodes
+    nodes = result.tree(DEPTH, (DEPTH,)).nodes
     return [list(row) for row in zip(*(nodes[name].tolist() for name in columns), strict=True)]
 
 
@@ -220,11 +199,13 @@ def _checks(result: FitResult, ranges: Mapping[str, FeatureRange]) -> list[list[
     """Answers to the checks that need no refits: their names, marks and counts."""
     if not result.changed_test.any():
         return []
-    merit = explain_merit(
-        result.task, result.scene.test.X, result.scene.margin_of_f, result.g.decision_function, ranges=ranges
-    )
+    # What f does with more merit is not told here.
+    rows, decide = result.scene.test.X, result.g.decision_function
+    merit = explain_merit(result.task, rows, lambda some: np.zeros(len(some)), decide, ranges=ranges)
     answers: dict[str, Answer] = {**result.at_hand, "merit": check_merit(result.task, merit)}
-    return [[name, answer.mark, answer.part, answer.whole] for name, answer in answers.items()]
+    record = result.record
+    expected = {"right": float(np.average(record["expected"].fillna(0.0), weights=record["count"]))}
+    return [[name, each.mark, each.part, each.whole, expected.get(name)] for name, each in answers.items()]
 
 
 # ---- what the models share ----
@@ -232,13 +213,11 @@ def _checks(result: FitResult, ranges: Mapping[str, FeatureRange]) -> list[list[
 
 def _content(settings: Settings, grid: Grid, parts: Sequence[Any], people: bool, app: str) -> dict[str, Any]:
     rows = [row for part in parts for row in part["rows"]]
-    scene = prepare(*settings.scene())
-    per_criterion = len(rows) // len(grid["fairness"])
+    scene, start = prepare(*settings.scene()), fit_result(settings)
     keys, own = list(product(grid["fairness"], grid["update"])), not is_shipped(scene.task.name)
-    may_have_people = people if own else scene.task.spec.may_be_passed_on
-    start = fit_result(replace(settings.model(), lambda_fair=grid["lambda_fair"][0]))
+    size = len(rows) // len(grid["fairness"])
+    has_rows = people if own else scene.task.spec.may_be_passed_on
     return {
-        "schema": SCHEMA,
         "made": f"commod {__version__}",
         "query": to_link(settings.model()),
         "grid": {name: [_written(value) for value in values] for name, values in grid.items()},
@@ -247,44 +226,28 @@ def _content(settings: Settings, grid: Grid, parts: Sequence[Any], people: bool,
             update: in_words(replace(settings, update=update, k=1)).partition("k 1")[2] for update in grid["update"]
         },
         "good": scene.task.spec.favourable == 1,
-        "many": len(rows[0]["numbers"]["groups"]) > FEW_GROUPS,
+        "many": len(rows[0]["people"]) > FEW_GROUPS,
         "criteria": {
-            fairness: _criterion(replace(start.settings, fairness=fairness), rows[i * per_criterion :][:per_criterion])
+            fairness: _criterion(fairness, [row["picture"]["point"] for row in rows[i * size : (i + 1) * size]])
             for i, fairness in enumerate(grid["fairness"])
         },
         "features": [scene.task.label(*origin) for origin in scene.encoder.origin_],
         "groups": {
             f"{fairness} {update}": part["groups"] for (fairness, update), part in zip(keys, parts, strict=True)
         },
-        "parts": {name: _once(row[name] for row in rows) for name in rows[0]},
+        "models": _columns(rows),
         "words": {language: _texts(settings, grid, start, language) for language in LANGUAGES},
-        "person": _person(scene, settings, may_have_people) if people or not own else None,
+        "person": _person(start, has_rows) if people or not own else None,
         "app": app,
     }
 
 
-def _criterion(at_f: Settings, rows: Sequence[Row]) -> dict[str, Any]:
-    """What is the same for all models of a criterion: f, and which models no other beats."""
-    picture = picture_of(fit_result(at_f), FIRST, complete=True)
-    criterion = CRITERIA[at_f.fairness]
-    names = [figure["name"] for figure in picture["figures"]]
-    axes = [names.index(name) for name in (criterion.figure_name, "accuracy", "change_rate")]
-    fairness, accuracy = (
-        np.array([np.nan if (g := row["numbers"]["figures"][axis][0]) is None else g for row in rows])
-        for axis in axes[:2]
-    )
-    best = undominated([criterion.gain(value) for value in fairness], accuracy)
-    return {
-        "names": names,
-        "f": [figure["f"] for figure in picture["figures"]],
-        "axes": axes,
-        "groups": [
-            {name: group[name] for name in ("code", "name", "count", "before")} | {"of_100": group["of_100"]["before"]}  # type: ignore[literal-required]
-            for group in picture["groups"]
-        ],
-        "of": picture["changes"]["of"],
-        "frontier": np.flatnonzero(best).tolist(),
-    }
+def _criterion(fairness: str, points: Sequence[Mapping[str, float | None]]) -> dict[str, Any]:
+    """The figure of a criterion, which models no other beats, and between what all of them lie."""
+    shown = [np.array([point[axis] for point in points], dtype=float) for axis in ("fairness", "accuracy")]
+    best = undominated(CRITERIA[fairness].gain(shown[0]), shown[1])
+    span = [[np.nanmin(values), np.nanmax(values)] for values in shown]
+    return {"figure": CRITERIA[fairness].figure_name, "frontier": np.flatnonzero(best).tolist(), "span": span}
 
 
 def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> dict[str, Any]:
@@ -300,7 +263,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
     }
     return own | {
         "title": declared(language, spec.title),
-        "story": start.story(language),
+        "story": f"{start.story(language)} {phrase(language, 'explore.models')}".replace("**", ""),
         "yes": yes,
         "no": no,
         "people": declared(language, spec.people),
@@ -318,12 +281,12 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
     }
 
 
-def _person(scene: Scene, settings: Settings, rows: bool) -> dict[str, Any] | None:
+def _person(start: FitResult, rows: bool) -> dict[str, Any] | None:
     """What it takes to decide about one person: f as a sum over raw features, and who there is to begin with.
 
     None where f is not such a sum. Without `rows` there is one invented person, in the middle of every feature.
     """
-    g = fit_result(settings).g
+    g, scene = start.g, start.scene
     f, encoder = to_portable(g)["f"], g.encoder_
     if f["kind"] != "logistic":
         return None
@@ -373,24 +336,32 @@ def _written(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _once(values: Any) -> dict[str, Any]:
-    """Values that are equal are kept once; ``index`` says which each model has."""
+def _columns(rows: Sequence[Any]) -> dict[str, Any]:
+    """Documents of one shape as one document of columns; what few values fill has them once, and which is where."""
+    first = rows[0]
+    if isinstance(first, dict) and all(row.keys() == first.keys() for row in rows):
+        return {"object": {name: _columns([row[name] for row in rows]) for name in first}}
+    if isinstance(first, list) and all(isinstance(row, list) and len(row) == len(first) for row in rows):
+        return {"list": [_columns(column) for column in zip(*rows, strict=True)]}
     places: dict[str, int] = {}
-    index = [places.setdefault(json.dumps(value, ensure_ascii=False), len(places)) for value in values]
-    return {"values": [json.loads(text) for text in places], "index": index}
+    index = [places.setdefault(json.dumps(row), len(places)) for row in rows]
+    if len(places) > len(rows) / 2:
+        return {"all": rows}
+    return {"few": [json.loads(text) for text in places]} | ({} if len(places) == 1 else {"index": index})
 
 
-def _short(value: float | None, digits: int = 10) -> float | None:
-    """A number to so many digits behind the point, as JSON writes it shortest."""
-    if value is None:
-        return None
-    rounded = round(float(value), digits) + 0.0
-    return int(rounded) if rounded == int(rounded) else rounded
+def _rounded(value: Any, digits: int = 10) -> Any:
+    """The same with numbers to so many digits behind the point."""
+    if isinstance(value, dict):
+        return {name: each if name == "model" else _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each, digits) for each in value]
+    return round(value, digits) + 0.0 if isinstance(value, float) else value
 
 
 def _sparse(weights: pd.Series) -> list[Any]:
     """Places and values of what is not 0, in turn."""
-    return [each for i, value in enumerate(weights) if value != 0 for each in (i, _short(value, 12))]
+    return [each for i, value in enumerate(weights) if value != 0 for each in (i, float(value))]
 
 
 def _plain(value: Any) -> Any:

@@ -3,142 +3,105 @@
 
 const $ = (selector) => document.querySelector(selector);
 const build = (name, attributes = {}, ...inside) => {
-  const element = name in { svg: 0, path: 0, g: 0, text: 0, line: 0 } ? makeSvg(name) : document.createElement(name);
+  const element = ["svg", "path", "g", "text", "line"].includes(name) ? makeSvg(name) : make(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...inside);
   return element;
 };
-const SLIDERS = ["lambda_fair", "lambda_ratio", "lambda_concepts", "k"];
-const MARKS = {
-  frontier: "M-2.5,0a2.5,2.5 0 1,0 5,0a2.5,2.5 0 1,0 -5,0",
-  line: "M-3.5,0a3.5,3.5 0 1,0 7,0a3.5,3.5 0 1,0 -7,0",
-  tried: "M-5,-5H5V5H-5Z",
-  current: "M-9,0a9,9 0 1,0 18,0a9,9 0 1,0 -18,0",
-  deployed: "M0,-8L8,0L0,8L-8,0Z",
+// What `standalone.py` has put into columns: the document of row n.
+const row = (columns, n) => {
+  const { object, list, all, few, index } = columns;
+  if (object) return Object.fromEntries(Object.entries(object).map(([name, each]) => [name, row(each, n)]));
+  return list ? list.map((each) => row(each, n)) : all ? all[n] : few[index ? index[n] : 0];
 };
-const WIDE = 460, HIGH = 300, LEFT = 52, BELOW = 44;
-
-// ---- the models ----
+const pairs = (flat) => new Map(Array.from({ length: flat.length / 2 }, (_, i) => flat.slice(2 * i, 2 * i + 2)));
+const SLIDERS = ["lambda_fair", "lambda_ratio", "lambda_concepts", "k"], CHOICES = ["fairness", "update"];
+const AXES = ["fairness", "update", "lambda_ratio", "lambda_concepts", "lambda_fair"];
+const circle = (r) => `M-${r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 -${2 * r},0`;
+const MARKS = { frontier: circle(2.5), line: circle(3.5), tried: "M-5,-5H5V5H-5Z", current: circle(9), deployed: "M0,-8L8,0L0,8L-8,0Z" };
+const WIDE = 460, HIGH = 300, LEFT = 52, BELOW = 44, MOST_TRIED = 60;
 
 class Models {
   constructor(pack) {
     this.pack = pack;
     this.made = new Map();
-    this.axes = ["fairness", "update", "lambda_ratio", "lambda_concepts", "lambda_fair"];
+    this.count = AXES.reduce((n, name) => n * pack.grid[name].length, 1);
   }
 
   number(settings) {
-    return this.axes.reduce((n, name) => n * this.pack.grid[name].length + this.pack.grid[name].indexOf(settings[name]), 0);
+    return AXES.reduce((n, name) => n * this.pack.grid[name].length + this.pack.grid[name].indexOf(settings[name]), 0);
   }
 
   setting(number) {
-    const found = {};
-    for (const name of [...this.axes].reverse()) {
-      const values = this.pack.grid[name];
-      found[name] = values[number % values.length];
-      number = Math.floor(number / values.length);
-    }
-    return found;
+    return Object.fromEntries([...AXES].reverse().map((name) => {
+      const values = this.pack.grid[name], place = number % values.length;
+      number = (number - place) / values.length;
+      return [name, values[place]];
+    }));
   }
 
-  get count() {
-    return this.axes.reduce((n, name) => n * this.pack.grid[name].length, 1);
-  }
-
-  part(name, settings) {
-    const { values, index } = this.pack.parts[name];
-    return values[index[this.number(settings)]];
+  part(settings, ...names) {
+    return row(names.reduce((columns, name) => columns.object[name], this.pack.models), this.number(settings));
   }
 
   // Where a model lies on the trade-off.
   point(settings) {
-    const { figures } = this.part("numbers", settings);
-    const [fairness, accuracy, change_rate] = this.pack.criteria[settings.fairness].axes.map((i) => figures[i][0]);
-    return { fairness, accuracy, change_rate };
+    return this.part(settings, "picture", "point");
   }
 
   // The document that GET /model answers with.
   picture(settings, language) {
-    const key = `${this.number(settings)} ${settings.k} ${language}`;
-    if (!this.made.has(key)) this.made.set(key, this.make(settings, language));
+    const key = `${this.number(settings)} ${settings.k} ${language}`, { pack } = this;
+    if (!this.made.has(key)) {
+      const sliders = SLIDERS.map((name) => `${pack.words[language].symbols[name]} ${settings[name]}`).join(", ");
+      const text = { ...this.part(settings, "text", language), setting: sliders + pack.behind[settings.update] };
+      this.made.set(key, { ...this.part(settings, "picture"), settings: { ...pack.query, ...settings }, text });
+    }
     return this.made.get(key);
   }
 
-  make(settings, language) {
-    const { pack } = this, of = pack.criteria[settings.fairness], { figures, groups, changes } = this.part("numbers", settings);
-    const [shown, intervals, labels, verdict] = this.part(language, settings);
-    const sliders = SLIDERS.map((name) => `${pack.words[language].symbols[name]} ${settings[name]}`).join(", ");
-    return {
-      schema: pack.schema, status: "ready", complete: true,
-      settings: { ...pack.query, ...settings },
-      figures: of.names.map((name, i) => {
-        const [g, g_low, g_high, difference_low, difference_high] = figures[i], f = of.f[i];
-        const difference = f === null || g === null ? null : g - f;
-        return { name, f, g, difference, g_low, g_high, difference_low, difference_high };
-      }),
-      groups: of.groups.map(({ code, name, count, before, of_100 }, i) => {
-        const [now, raised, lowered, ...hundred] = groups[i];
-        const people = { before: of_100, now: hundred[0], raised: hundred[1], lowered: hundred[2] };
-        return { code, name, count, before, now, raised, lowered, of_100: people };
-      }),
-      point: this.point(settings),
-      changes: { count: changes[0], of: of.of, right: changes[1] },
-      text: { setting: `${sliders}${pack.behind[settings.update]}`, figures: shown, intervals, groups: labels, verdict },
-    };
+  // A figure of a model by name, or that of its criterion.
+  figure(settings, name = this.pack.criteria[settings.fairness].figure) {
+    return this.part(settings, "picture", "figures").find((figure) => figure.name === name);
   }
 
-  // Logits of f and g for one person, by their line: above 0 they say yes.
+  // How far the logits of f and g lie above the line for one person: above 0 they say yes.
   decide(settings, cells) {
-    const { encoded, intercept, line, acts_on, mirror, across } = this.pack.person, model = this.part("model", settings);
-    const raw = encoded.map(([column, level]) => (level === null ? Number(cells[column]) : Number(cells[column] === level)));
+    const { encoded, intercept, line, acts_on, mirror, across } = this.pack.person, model = this.part(settings, "model");
+    const raw = encoded.map(([column, level]) => Number(level === null ? cells[column] : cells[column] === level));
     const x = encoded.map(([, , mean, scale], i) => (raw[i] - mean) / scale);
     const f = encoded.reduce((sum, each, i) => sum + each[4] * raw[i], intercept) - line;
-    const along = ([start, weights]) => {
-      let sum = start;
-      for (let i = 0; i < weights.length; i += 2) sum += weights[i + 1] * x[weights[i]];
-      return sum;
-    };
-    const flip = (flipped) => (flipped ? -mirror * f + (f > 0 ? -across : across) : f);
-    if (model.rules) {
-      const holds = ([accepted, asks]) => f > 0 === accepted && asks.every(([i, cut, above]) => x[i] > cut === above);
-      return { f, g: flip(model.rules.some(holds)) };
-    }
-    if (acts_on !== "everybody" && f > 0 !== (acts_on === "positive")) return { f, g: f };
-    const balance = along(model.r) * f + (model.s ? along(model.s) : 0);
-    if (model.step === undefined) return { f, g: balance };
-    return { f, g: flip(balance + (f > 0 ? model.step : 0) > 0 !== f > 0) };
+    const sum = ([start, weights]) => [...pairs(weights)].reduce((all, [i, weight]) => all + weight * x[i], start);
+    const flip = (flipped) => ({ f, g: flipped ? -mirror * f + (f > 0 ? -across : across) : f });
+    const holds = ([accepted, asks]) => f > 0 === accepted && asks.every(([i, cut, above]) => x[i] > cut === above);
+    if (model.rules) return flip(model.rules.some(holds));
+    if (acts_on !== "everybody" && f > 0 !== (acts_on === "positive")) return flip(false);
+    const g = sum(model.r) * f + (model.s ? sum(model.s) : 0);
+    return model.step === undefined ? { f, g } : flip(g + (f > 0 ? model.step : 0) > 0 !== f > 0);
   }
 }
 
-// ---- the page ----
-
 class Page {
   constructor(pack) {
-    this.models = new Models(pack);
-    this.pack = pack;
-    this.asked = new URLSearchParams(location.search);
+    Object.assign(this, { pack, models: new Models(pack), tried: [], asked: new URLSearchParams(location.search) });
     const wanted = this.asked.get("lang") ?? navigator.language.slice(0, 2);
     this.language = wanted in pack.words ? wanted : Object.keys(pack.words)[0];
     this.settings = this.start = Object.fromEntries(Object.keys(pack.grid).map((name) => [name, pack.query[name]]));
-    for (const [name, values] of Object.entries(pack.grid)) {
-      if (values.includes(this.asked.get(name))) this.settings = { ...this.settings, [name]: this.asked.get(name) };
-    }
-    this.tried = [];
+    const given = [...this.asked].filter(([name, value]) => pack.grid[name]?.includes(value));
+    this.settings = { ...this.start, ...Object.fromEntries(given) };
     this.root = $("#picture").attachShadow({ mode: "open" });
     this.root.append($("#shape").content.cloneNode(true));
-    const only = (this.asked.get("only") ?? "").split(",").filter((name) => document.getElementById(name));
-    only.forEach((name) => document.getElementById(name).classList.add("shown"));
+    const only = (this.asked.get("only") ?? "").split(",").map((name) => document.getElementById(name)).filter(Boolean);
+    only.forEach((section) => section.classList.add("shown"));
     document.body.classList.toggle("only", only.length > 0);
+    this.lesson = only.length || given.length ? null : new Lesson(this);
     $("#language").addEventListener("click", () => {
-      const all = Object.keys(pack.words);
-      this.language = all[(all.indexOf(this.language) + 1) % all.length];
+      this.language = Object.keys(pack.words).find((language) => language !== this.language);
       this.write();
     });
-    const set = Object.keys(pack.grid).some((name) => this.asked.has(name));
-    this.lesson = only.length || set ? null : new Lesson(this);
     $("#skip").addEventListener("click", () => {
       this.lesson = this.lesson ? null : new Lesson(this);
-      this.go(this.lesson ? this.settings : this.start);
+      if (!this.lesson) this.go(this.start);
       this.write();
     });
     this.write();
@@ -152,26 +115,29 @@ class Page {
     return this.words[name].replace(/\{(\w+)\}/g, (_, field) => values[field]);
   }
 
-  written(value, digits) {
-    const text = value.toFixed(digits);
-    return this.language === "fr" ? text.replace(".", ",") : text;
+  number(value, digits = 0) {
+    return value === null ? "–" : value.toLocaleString(this.language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
   }
 
   percent(share, digits = 1) {
-    return `${this.written(100 * share, digits)}${this.language === "fr" ? "\u202f" : ""}%`;
+    return `${this.number(100 * share, digits)}${this.language === "fr" ? "\u202f" : ""}%`;
+  }
+
+  parts(count, of) {
+    return this.say("of", { count: this.number(count), of: this.number(of) });
   }
 
   // All texts anew, as after a change of language.
   write() {
     document.documentElement.lang = this.language;
     document.title = this.words.title;
-    for (const element of document.querySelectorAll("[data-say]")) element.textContent = this.say(element.dataset.say);
-    for (const element of document.querySelectorAll("[data-label]")) element.setAttribute("aria-label", this.say(element.dataset.label));
     document.body.classList.toggle("lesson", this.lesson !== null);
+    for (const each of document.querySelectorAll("[data-say]")) each.textContent = this.say(each.dataset.say);
+    for (const each of document.querySelectorAll("[data-label]")) each.setAttribute("aria-label", this.say(each.dataset.label));
     $("#skip").textContent = this.say(this.lesson ? "skip" : "again");
-    $("#story").textContent = this.words.story;
-    $("#about").replaceChildren(build("p", { class: "caption" }, this.say("about", { made: this.pack.made, models: this.models.count })));
-    if (this.pack.app) $("#about").append(build("p", {}, build("a", { href: this.pack.app }, this.say("app"))));
+    const values = { made: this.pack.made, models: this.number(this.models.count) };
+    $("#about").replaceChildren(build("p", { class: "caption" }, this.say("about", values)));
+    if (this.pack.app) $("#about").append(build("a", { href: this.pack.app }, this.say("app")));
     this.controls();
     this.person();
     this.draw();
@@ -180,68 +146,41 @@ class Page {
   }
 
   go(settings) {
-    if (this.models.number(settings) !== this.models.number(this.settings)) {
-      this.tried = [...this.tried.filter((each) => each.fairness === settings.fairness), this.settings].slice(-60);
-    }
+    if (this.models.number(settings) !== this.models.number(this.settings)) this.tried = [...this.tried, this.settings].slice(-MOST_TRIED);
     this.settings = settings;
-    for (const name of SLIDERS) this.place(name);
-    for (const name of ["fairness", "update"]) $(`#set_${name}`).value = settings[name];
+    this.place();
     this.draw();
-    const link = new URLSearchParams({ ...Object.fromEntries(this.asked), ...settings });
-    if (!this.lesson) history.replaceState(null, "", `?${link}`);
+    if (!this.lesson) history.replaceState(null, "", `?${new URLSearchParams({ ...Object.fromEntries(this.asked), ...settings })}`);
   }
 
   draw() {
-    const doctored = this.lesson?.picture();
-    this.show(doctored ?? this.models.picture(this.settings, this.language), doctored ? "asked" : "");
-    this.lesson?.moved();
-    if (this.lesson) return;
-    this.tradeoff();
-    this.component.look(0); // the marks of the chart are new
-    this.changes();
-    this.checks();
-    this.concepts();
-    this.tree();
-    this.decide();
+    this.show(this.lesson?.picture());
+    if (this.lesson) return this.lesson.moved();
+    for (const part of [this.tradeoff, this.changes, this.checks, this.concepts, this.tree, this.decide]) part.call(this);
   }
 
-  // ---- the component ----
+  // ---- the component; the lesson may have it show dots alone ----
 
-  get component() {
-    return this.root.picture;
-  }
-
-  show(here, layout) {
-    const { words, settings, pack } = this, names = layout ? [] : words.names[settings.fairness];
+  show(dots) {
+    const { words, settings, pack } = this, here = dots ?? this.models.picture(settings, this.language);
+    const names = dots ? [] : words.names[settings.fairness], [fair, accuracy] = [undefined, "accuracy"].map((name) => this.models.figure(settings, name));
     const line = pack.grid.lambda_fair.map((value) => ({ ...settings, lambda_fair: value }));
-    const frontier = this.frontier().map((each) => ({ ...each, k: settings.k }));
-    this.points = [["line", line], ["frontier", frontier]].flatMap(([kind, all]) =>
+    const first = (this.models.count / pack.grid.fairness.length) * pack.grid.fairness.indexOf(settings.fairness);
+    const frontier = pack.criteria[settings.fairness].frontier.map((n) => ({ ...this.models.setting(first + n), k: settings.k }));
+    this.points = Object.entries({ line, frontier }).flatMap(([kind, all]) =>
       all.map((query, mark) => ({ kind, mark, place: mark, at: this.models.point(query), query })));
+    this.deployed = { fairness: fair.f, accuracy: accuracy.f, change_rate: 0 };
     const data = {
-      here, names, states: words.states, alt: words.alt, good: pack.good,
-      many: pack.many, groups: here.groups.length, layout: `${layout}${this.language}${settings.fairness}${here.groups.length}`,
-      query: settings, sliders: Object.fromEntries(SLIDERS.map((name) => [name, `set_${name}`])), symbols: words.symbols,
-      points: this.points, axes: ["fairness", "accuracy"], deployed: this.deployed(), fixed: this.lesson !== null,
+      here, names, states: words.states, alt: words.alt, good: pack.good, many: pack.many, groups: here.groups.length,
+      layout: [...names, here.groups.length, this.language].join("|"), symbols: words.symbols, query: settings,
+      sliders: Object.fromEntries(SLIDERS.map((name) => [name, `set_${name}`])), fixed: this.lesson !== null,
+      points: this.points, axes: ["fairness", "accuracy"], deployed: this.deployed,
       drawn: { line: line.length, frontier: frontier.length, current: 1, deployed: 1 },
       marks: Object.fromEntries(Object.keys(MARKS).map((kind) => [kind, this.say(`is_${kind}`)])),
-      find: (query) => this.models.picture(query, this.language),
+      find: (query) => (dots && query.lambda_fair === settings.lambda_fair ? dots : this.models.picture(query, this.language)),
     };
-    const send = (_, message) => {
-      const [kind, place] = message.split(" ");
-      this.go({ ...this.points.find((each) => each.kind === kind && each.place === Number(place)).query });
-    };
+    const send = (_, message) => this.go(this.points.find(({ kind, place }) => `${kind} ${place}` === message).query);
     mount({ parentElement: this.root, data, setTriggerValue: send });
-  }
-
-  deployed() {
-    const { f, axes } = this.pack.criteria[this.settings.fairness];
-    return { fairness: f[axes[0]], accuracy: f[axes[1]], change_rate: 0 };
-  }
-
-  frontier() {
-    const { fairness } = this.settings, { pack, models } = this;
-    const first = models.count / pack.grid.fairness.length * pack.grid.fairness.indexOf(fairness);
-    return pack.criteria[fairness].frontier.map((n) => models.setting(first + n));
   }
 
   // ---- the controls ----
@@ -249,89 +188,76 @@ class Page {
   controls() {
     const { words, pack } = this, rest = build("details", { class: "later" }, build("summary", {}, this.say("more_controls")));
     rest.open = $("#sliders details")?.open ?? innerWidth > 640;
-    const sliders = SLIDERS.map((name) => {
-      const id = `set_${name}`, values = pack.grid[name];
-      const input = build("input", { type: "range", id, min: 0, max: values.length - 1, step: 1 });
-      input.addEventListener("input", () => this.go({ ...this.settings, [name]: values[input.value] }));
-      const label = build("label", { for: id }, words.controls[name], build("output", { for: id }));
-      return build("div", { class: `control st-key-${id}${name === "lambda_fair" ? " first" : ""}` }, label, input);
+    const control = (name, input, kind = "") => {
+      input.addEventListener("input", () => this.go({ ...this.settings, [name]: pack.grid[name][input.value] ?? input.value }));
+      const label = build("label", { for: input.id }, words.controls[name], build("output", { for: input.id }));
+      return build("div", { class: `control st-key-${input.id} ${kind}` }, label, input);
+    };
+    const [first, ...sliders] = SLIDERS.map((name, i) => {
+      const input = build("input", { type: "range", id: `set_${name}`, min: 0, max: pack.grid[name].length - 1 });
+      return control(name, input, i ? "" : "first");
     });
-    const selects = ["fairness", "update"].map((name) => {
+    const choices = CHOICES.map((name) => {
       const options = pack.grid[name].map((value) => build("option", { value }, words.options[name][value]));
-      const select = build("select", { id: `set_${name}` }, ...options);
-      select.addEventListener("change", () => this.go({ ...this.settings, [name]: select.value }));
-      return build("div", { class: "control" }, build("label", { for: select.id }, words.controls[name]), select);
+      return control(name, build("select", { id: `set_${name}` }, ...options));
     });
-    rest.append(...sliders.slice(1), ...selects);
-    $("#sliders").replaceChildren(sliders[0], rest);
-    for (const name of SLIDERS) this.place(name);
-    for (const name of ["fairness", "update"]) $(`#set_${name}`).value = this.settings[name];
+    rest.append(...sliders, ...choices);
+    $("#sliders").replaceChildren(first, rest);
+    this.place();
   }
 
-  place(name) {
-    const input = $(`#set_${name}`), value = this.settings[name];
-    input.value = this.pack.grid[name].indexOf(value);
-    input.setAttribute("aria-valuetext", value);
-    input.previousElementSibling.querySelector("output").textContent = value;
+  // Put the controls where the setting is.
+  place() {
+    for (const name of CHOICES) $(`#set_${name}`).value = this.settings[name];
+    for (const name of SLIDERS) {
+      const input = $(`#set_${name}`), value = this.settings[name];
+      input.value = this.pack.grid[name].indexOf(value);
+      input.setAttribute("aria-valuetext", value);
+      input.previousElementSibling.querySelector("output").textContent = value;
+    }
   }
 
   // ---- what is drawn around the component ----
 
   tradeoff() {
-    const { models, settings } = this, tried = this.tried.filter((each) => each.fairness === settings.fairness);
-    const all = {
-      frontier: this.points.filter(({ kind }) => kind === "frontier").map(({ at }) => at),
-      line: this.points.filter(({ kind }) => kind === "line").map(({ at }) => at),
-      tried: tried.map((each) => models.point(each)), current: [models.point(settings)], deployed: [this.deployed()],
-    };
-    const [x, y] = ["fairness", "accuracy"].map((axis) => this.span(axis));
-    const at = (point) => [
-      LEFT + ((point.fairness - x.low) / (x.high - x.low)) * (WIDE - LEFT - 12),
-      8 + (1 - (point.accuracy - y.low) / (y.high - y.low)) * (HIGH - BELOW - 8),
-    ];
+    const { models, settings, words } = this, { span } = this.pack.criteria[settings.fairness];
+    const of = (kind) => this.points.filter((each) => each.kind === kind).map(({ at }) => at);
+    const tried = this.tried.filter((each) => each.fairness === settings.fairness).map((each) => models.point(each));
+    const all = { frontier: of("frontier"), line: of("line"), tried, current: [models.point(settings)], deployed: [this.deployed] };
+    const along = ([low, high], value) => (value - low + 0.06 * (high - low)) / (1.12 * (high - low) || 1);
+    const across = (value) => LEFT + along(span[0], value) * (WIDE - LEFT - 12);
+    const up = (value) => 8 + (1 - along(span[1], value)) * (HIGH - BELOW - 8);
+    const at = ({ fairness, accuracy }) => [across(fairness), up(accuracy)];
     const chart = build("svg", { class: "chart", viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group", "aria-label": this.say("tradeoff") });
-    for (const tick of x.ticks) {
-      const place = at({ fairness: tick, accuracy: y.low })[0];
-      chart.append(build("line", { class: "axis", x1: place, x2: place, y1: 8, y2: HIGH - BELOW }));
-      chart.append(build("text", { x: place, y: HIGH - BELOW + 16, "text-anchor": "middle" }, this.written(tick, 2)));
+    const text = (x, y, side, words) => build("text", { x, y, "text-anchor": side }, words);
+    for (const tick of this.ticks(span[0])) {
+      chart.append(build("line", { class: "axis", x1: across(tick), x2: across(tick), y1: 8, y2: HIGH - BELOW }));
+      chart.append(text(across(tick), HIGH - BELOW + 16, "middle", this.number(tick, 2)));
     }
-    for (const tick of y.ticks) {
-      const place = at({ fairness: x.low, accuracy: tick })[1];
-      chart.append(build("line", { class: "axis", x1: LEFT, x2: WIDE - 12, y1: place, y2: place }));
-      chart.append(build("text", { x: LEFT - 6, y: place + 4, "text-anchor": "end" }, this.percent(tick, 0)));
+    for (const tick of this.ticks(span[1])) {
+      chart.append(build("line", { class: "axis", x1: LEFT, x2: WIDE - 12, y1: up(tick), y2: up(tick) }));
+      chart.append(text(LEFT - 6, up(tick) + 4, "end", this.percent(tick, 0)));
     }
-    chart.append(build("text", { x: WIDE - 12, y: HIGH - 6, "text-anchor": "end" }, this.words.axis[settings.fairness]));
-    chart.append(build("text", { x: LEFT, y: HIGH - 6 }, `↑ ${this.words.names[settings.fairness][1]}`));
+    const [axis, accuracy] = [words.axis[settings.fairness], words.names[settings.fairness][1]];
+    chart.append(text(WIDE - 12, HIGH - 6, "end", axis), text(LEFT, HIGH - 6, "start", `↑ ${accuracy}`));
     for (const [kind, points] of Object.entries(all)) {
-      const group = build("g", { class: kind }), sorted = kind === "frontier" ? [...points].sort((a, b) => a.fairness - b.fairness) : points;
-      if (kind === "frontier" || kind === "line") group.append(build("path", { class: "way", d: `M${sorted.map(at).join("L")}` }));
-      for (const point of points) {
-        const told = [this.say(`is_${kind}`), `${this.words.axis[settings.fairness]} ${this.written(point.fairness, 3)}`,
-          `${this.words.names[settings.fairness][1]} ${this.percent(point.accuracy)}`].join(", ");
-        group.append(build("path", { d: MARKS[kind], role: "img", "aria-label": told, transform: `translate(${at(point)})` }));
-      }
-      chart.append(group);
+      const way = kind === "frontier" ? [...points].sort((a, b) => a.fairness - b.fairness) : kind === "line" ? points : [];
+      const marks = points.map((point) => build("path", {
+        d: MARKS[kind], transform: `translate(${at(point)})`, role: "img",
+        "aria-label": `${this.say(`is_${kind}`)}, ${axis} ${this.number(point.fairness, 3)}, ${accuracy} ${this.percent(point.accuracy)}`,
+      }));
+      chart.append(build("g", { class: kind }, build("path", { class: "way", d: way.length ? `M${way.map(at).join("L")}` : "" }), ...marks));
     }
     const legend = Object.keys(all).map((kind) => {
-      const sign = build("svg", { class: "chart", viewBox: "-10 -10 20 20", "aria-hidden": "true" }, build("g", { class: kind }, build("path", { d: MARKS[kind], role: "none" })));
-      return build("span", {}, sign, this.say(`is_${kind}`));
+      const mark = build("g", { class: kind }, build("path", { d: MARKS[kind], role: "none" }));
+      return build("span", {}, build("svg", { viewBox: "-10 -10 20 20", "aria-hidden": "true" }, mark), this.say(`is_${kind}`));
     });
     $("#tradeoff .body").replaceChildren(chart, build("div", { class: "legend" }, ...legend));
   }
 
-  // The same for every model of a criterion, so that the frame stands still while points move.
-  span(axis) {
-    const key = `span ${axis} ${this.settings.fairness}`;
-    if (!this.models.made.has(key)) {
-      const { fairness } = this.settings, number = this.models.pack.grid.fairness.indexOf(fairness);
-      const size = this.models.count / this.models.pack.grid.fairness.length;
-      const values = Array.from({ length: size }, (_, n) => this.models.point(this.models.setting(number * size + n))[axis]);
-      const low = Math.min(...values), high = Math.max(...values), room = (high - low) * 0.06 || 0.05;
-      const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((each) => (high - low) / each <= 6) ?? 1, ticks = [];
-      for (let tick = Math.ceil(low / step); tick * step <= high + 1e-9; tick++) ticks.push(tick * step);
-      this.models.made.set(key, { low: low - room, high: high + room, ticks });
-    }
-    return this.models.made.get(key);
+  ticks([low, high]) {
+    const step = [0.01, 0.02, 0.05, 0.1, 0.2].find((each) => (high - low) / each <= 6) ?? 0.5, first = Math.ceil(low / step);
+    return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => (first + i) * step);
   }
 
   bars(rows) {
@@ -344,82 +270,72 @@ class Page {
   }
 
   changes() {
-    const { people } = this.models.part("numbers", this.settings), { called } = this.words, { groups } = this.models.picture(this.settings, this.language);
-    const rows = people.flatMap(([raised, lowered], i) => [["better", raised], ["worse", lowered]].map(([way, up]) => {
-      const better = (way === "better") === this.pack.good, count = better ? raised : lowered;
-      return { way, count, size: count / groups[i].count, name: `${called[i]}: ${this.say(way)}`, of: groups[i].count };
-    }));
-    const told = rows.map(({ way, count, size, name, of }) => ({ name, size, kind: way, told: this.say("of", { count, of }) }));
-    $("#changes .body").replaceChildren(this.bars(told));
+    const people = this.models.part(this.settings, "people"), groups = this.models.part(this.settings, "picture", "groups");
+    $("#changes .body").replaceChildren(this.bars(people.flatMap(([raised, lowered], i) => ["better", "worse"].map((kind) => {
+      const count = (kind === "better") === this.pack.good ? raised : lowered;
+      const name = `${this.words.called[i]}: ${this.say(kind)}`;
+      return { name, kind, size: count / groups[i].count, told: this.parts(count, groups[i].count) };
+    }))));
   }
 
   checks() {
-    const answers = this.models.part("checks", this.settings), { checks, marks } = this.words;
-    const lines = answers.map(([name, mark, part, whole]) => {
-      const share = whole ? ` ${this.say("of", { count: part, of: whole })} (${this.percent(part / whole)})` : "";
-      return build("li", {}, build("strong", { class: mark }, marks[mark].join(" ")), ` · ${checks[name]}${share}`);
+    const answers = this.models.part(this.settings, "checks"), { checks, marks } = this.words;
+    const lines = answers.map(([name, mark, part, whole, expected]) => {
+      const values = { count: this.parts(part, whole), share: this.percent(part / whole), expected: this.percent(expected ?? 0) };
+      const told = ` · ${checks[name]} ${whole ? this.say(`check_${name}`, values) : ""}`;
+      return build("li", {}, build("strong", { class: mark }, marks[mark].join(" ")), told);
     });
-    const none = build("p", {}, this.say("nobody"));
-    $("#checks .body").replaceChildren(answers.length ? build("ul", { class: "checks" }, ...lines) : none, build("p", { class: "caption" }, this.say("refits")));
+    const found = lines.length ? build("ul", { class: "checks" }, ...lines) : build("p", {}, this.say("nobody"));
+    $("#checks .body").replaceChildren(found, build("p", { class: "caption" }, this.say("refits")));
   }
 
   concepts() {
-    const { settings, pack } = this, model = this.models.part("model", settings), cards = [];
-    if (model.rules) model.words.forEach((asks, i) => {
-      cards.push(build("div", {}, build("h3", {}, `${this.say("rule")} ${i + 1}`), build("ul", {}, ...asks.map((ask) => build("li", {}, ask)))));
-    });
-    else {
-      const groups = pack.groups[`${settings.fairness} ${settings.update}`][pack.grid.k.indexOf(settings.k)];
-      for (const part of model.step === undefined ? ["r", "s"] : ["s"]) {
-        const weights = model[part]?.[1] ?? [], by = new Map();
-        for (let i = 0; i < weights.length; i += 2) by.set(weights[i], weights[i + 1]);
-        groups.forEach((group, i) => {
-          const own = group.filter((feature) => by.has(feature)).sort((a, b) => Math.abs(by.get(b)) - Math.abs(by.get(a)));
-          if (!own.length) return;
-          const rows = own.map((feature) => {
-            const value = by.get(feature), told = `${value > 0 ? "+" : "−"}${this.written(Math.abs(value), 3)}`;
-            return { name: pack.features[feature], size: Math.abs(value), kind: value > 0 ? "more" : "less", told };
-          });
-          const shift = part === "s" && model.step === undefined ? `, ${this.say("shift")}` : "";
-          cards.push(build("div", {}, build("h3", {}, `${this.say("concept")} ${i + 1}${shift}`), this.bars(rows)));
-        });
-      }
+    const { settings, pack } = this, model = this.models.part(settings, "model"), counts = model.step !== undefined;
+    const card = (title, inside) => build("div", {}, build("h3", {}, title), inside);
+    const cards = (model.words ?? []).map((asks, i) =>
+      card(`${this.say("rule")} ${i + 1}`, build("ul", {}, ...asks.map((ask) => build("li", {}, ask)))));
+    const groups = model.rules ? [] : pack.groups[`${settings.fairness} ${settings.update}`][pack.grid.k.indexOf(settings.k)];
+    for (const part of counts ? ["s"] : ["r", "s"]) {
+      const weights = pairs(model[part]?.[1] ?? []), shift = part === "s" && !counts ? `, ${this.say("shift")}` : "";
+      groups.forEach((group, i) => {
+        const own = group.filter((feature) => weights.has(feature)).map((feature) => [feature, weights.get(feature)]);
+        const rows = own.sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).map(([feature, value]) => ({
+          name: pack.features[feature], size: Math.abs(value), kind: value > 0 ? "more" : "less",
+          told: `${value > 0 ? "+" : "−"}${this.number(Math.abs(value), 3)}`,
+        }));
+        if (rows.length) cards.push(card(`${this.say("concept")} ${i + 1}${shift}`, this.bars(rows)));
+      });
     }
-    $("#concepts .caption").textContent = this.say(model.rules ? "rules_say" : model.step === undefined ? (model.s ? "affine_says" : "ratio_says") : "decisions_say");
+    $("#concepts .caption").textContent = this.say(`update_${settings.update}`);
     $("#concepts .body").replaceChildren(cards.length ? build("div", { class: "cards" }, ...cards) : this.say("no_concepts"));
   }
 
   tree() {
-    const nodes = this.models.part("tree", this.settings);
-    const below = (parent) => {
-      const items = nodes.filter((node) => node[1] === parent).map(([node, , rule, leaf, count, changed, predicts]) => {
-        const words = build("span", predicts ? { class: "says" } : {}, `${rule === "everyone" ? this.say("everyone") : rule}: `);
-        const item = build("li", {}, words, this.say("changed_of", { changed, count }));
-        if (!leaf) item.append(below(node));
-        return item;
-      });
-      return build("ul", { class: "nodes" }, ...items);
-    };
+    const nodes = this.models.part(this.settings, "tree");
+    const below = (parent) => build("ul", { class: "nodes" }, ...nodes.filter((node) => node[1] === parent).map(
+      ([node, , rule, leaf, count, changed, predicts]) => {
+        const words = build("span", { class: predicts ? "says" : "" }, `${parent < 0 ? this.say("everyone") : rule}: `);
+        const told = this.say("changed_of", { changed: this.number(changed), count: this.number(count) });
+        return build("li", {}, words, told, leaf ? "" : below(node));
+      }));
     $("#tree .caption").textContent = nodes.length ? this.say("tree_says") : "";
     $("#tree .body").replaceChildren(nodes.length ? below(-1) : this.say("nobody"));
   }
 
   // ---- one person ----
 
-  person() {
+  person(number = 0) {
     const { person } = this.pack;
     $("#person").hidden = !person;
     if (!person) return;
-    this.cells ??= [...(person.people[0] ?? person.middle)];
+    this.cells = [...(person.people[number] ?? person.middle)];
     $("#person .caption").textContent = this.say(person.people.length ? "person_says" : "middle_says");
-    const fields = person.columns.map(({ label, levels, low, high, step }, i) => {
-      const input = levels
-        ? build("select", {}, ...levels.map((level, place) => build("option", { value: place }, String(level ?? "–"))))
-        : build("input", { type: "number", min: low, max: high, step: "any" });
+    const fields = person.columns.map(({ label, levels, low, high }, i) => {
+      const options = (levels ?? []).map((level, place) => build("option", { value: place }, String(level)));
+      const input = levels ? build("select", {}, ...options) : build("input", { type: "number", min: low, max: high, step: "any" });
       input.value = levels ? levels.indexOf(this.cells[i]) : this.cells[i];
       input.addEventListener("input", () => {
-        const value = levels ? levels[input.value] : Math.min(high, Math.max(low, Number(input.value)));
-        if (levels || input.value !== "") this.cells[i] = value;
+        if (input.value !== "") this.cells[i] = levels ? levels[input.value] : Math.min(high, Math.max(low, input.value));
         this.decide();
       });
       return build("label", {}, label, input);
@@ -427,9 +343,7 @@ class Page {
     const next = build("button", { type: "button" }, this.say("next_person"));
     next.hidden = person.people.length < 2;
     next.addEventListener("click", () => {
-      this.number = ((this.number ?? 0) + 1) % person.people.length;
-      this.cells = [...person.people[this.number]];
-      this.person();
+      this.person((number + 1) % person.people.length);
       this.decide();
       $("#person button").focus();
     });
@@ -438,13 +352,10 @@ class Page {
 
   decide() {
     if (!this.pack.person) return;
-    const logits = this.models.decide(this.settings, this.cells), { line } = this.pack.person;
-    const values = {};
-    for (const [name, logit] of Object.entries(logits)) {
-      values[name] = this.percent(1 / (1 + Math.exp(-(logit + line))));
-      values[`${name}_says`] = logit > 0 ? this.words.yes : this.words.no;
-    }
-    $("#person .told").textContent = this.say(logits.f > 0 === logits.g > 0 ? "person_stays" : "person_changes", values);
+    const { f, g } = this.models.decide(this.settings, this.cells), { line } = this.pack.person;
+    const score = (logit) => this.percent(1 / (1 + Math.exp(-(logit + line)))), says = (logit) => this.words[logit > 0 ? "yes" : "no"];
+    const values = { f: score(f), g: score(g), f_says: says(f), g_says: says(g) };
+    $("#person .told").textContent = this.say(f > 0 === g > 0 ? "person_stays" : "person_changes", values);
   }
 }
 
@@ -452,116 +363,91 @@ class Page {
 
 class Lesson {
   constructor(page) {
-    this.page = page;
-    this.step = 0;
-    this.stage = "guess";
-    const { pack, models, start } = page, { lambda_fair } = pack.grid;
-    const most = pack.criteria[start.fairness].groups.map(({ before }) => before);
-    this.high = most.indexOf(Math.max(...most));
-    this.low = most.indexOf(Math.min(...most));
-    const later = lambda_fair.slice(Math.max(1, lambda_fair.indexOf(start.lambda_fair)));
-    const at = (value) => ({ ...start, lambda_fair: value });
-    const moving = later.find((value) => models.part("numbers", at(value)).changes[0] > 0) ?? later.at(-1);
-    this.goals = [lambda_fair[0], moving, lambda_fair.at(-1)];
+    const { pack, models, start } = page, { lambda_fair } = pack.grid, at = (value) => ({ ...start, lambda_fair: value });
+    const changed = (value) => models.part(at(value), "picture", "changes").count > 0, last = lambda_fair.at(-1);
+    const goal = lambda_fair.find((value) => Number(value) >= Number(start.lambda_fair) && changed(value)) ?? last;
+    this.groups = models.part(start, "picture", "groups").map(({ before, of_100 }) => ({ before, of_100: of_100.before }));
+    const rates = this.groups.map(({ before }) => before);
+    Object.assign(this, { page, step: 0, stage: "guess", goals: [lambda_fair[0], goal, last] });
+    this.high = rates.indexOf(Math.max(...rates));
+    this.low = rates.indexOf(Math.min(...rates));
+    this.guesses = [this.groups[this.high].of_100, 0, Math.round(100 * models.figure(start, "accuracy").f)];
     page.settings = at(lambda_fair[0]);
-    this.start();
-  }
-
-  start() {
-    const right = 100 * this.page.deployed().accuracy;
-    this.guess = Math.round([this.of(this.high), 0, right][this.step]);
-  }
-
-  of(group) {
-    return this.page.pack.criteria[this.page.start.fairness].groups[group].of_100;
   }
 
   // What the question is about, and what the model says.
   values() {
-    const { page, step } = this, { models, start, pack, words } = page;
-    const there = models.picture({ ...start, lambda_fair: this.goals[step] }, page.language), { changes } = there;
-    const figure = there.figures[pack.criteria[start.fairness].axes[0]], { people } = models.part("numbers", there.settings);
-    const worse = people.reduce((sum, [raised, lowered]) => sum + (pack.good ? lowered : raised), 0);
+    const { page, step, groups } = this, { models, start, pack, words } = page, goal = this.goals[step];
+    const there = { ...start, lambda_fair: goal }, { count, of } = models.part(there, "picture", "changes");
+    const fair = models.figure(there), accuracy = models.figure(there, "accuracy");
+    const worse = models.part(there, "people").reduce((sum, [raised, lowered]) => sum + (pack.good ? lowered : raised), 0);
     return {
-      one: words.called[this.high], other: words.called[this.low], first: this.of(this.high), second: this.of(this.low),
-      yes: words.yes, goal: this.goals[step], guess: this.guess, control: words.controls.lambda_fair,
-      changed: changes.count, of: changes.of, worse, share: page.written((100 * changes.count) / changes.of, 1),
-      before: page.written(100 * page.deployed().accuracy, 0), now: page.written(100 * there.point.accuracy, 1),
-      figure: words.names[start.fairness][0], f: page.written(figure.f, 2), g: page.written(figure.g, 2),
+      one: words.called[this.high], other: words.called[this.low], first: groups[this.high].of_100, second: groups[this.low].of_100,
+      yes: words.yes, goal, guess: this.guesses[step], control: words.controls.lambda_fair, worse: page.number(worse),
+      changed: page.number(count), of: page.number(of), share: page.number((100 * count) / of, 1),
+      before: page.number(100 * accuracy.f), now: page.number(100 * accuracy.g, 1),
+      figure: words.axis[start.fairness], f: page.number(fair.f, 2), g: page.number(fair.g, 2),
     };
   }
 
-  // In the first step the second group's dots are those of the guess, until it is made.
+  // Dots alone while there is nothing else to see: in the first step, one group has as many as are guessed.
   picture() {
-    if (this.step || this.stage !== "guess") return null;
-    const { page, guess } = this, real = page.models.picture(page.settings, page.language);
-    const groups = [this.high, this.low].map((i) => real.groups[i]);
-    const [shown, asked] = [{ now: this.of(this.high) }, { now: guess }].map((people) => ({ ...people, raised: 0, lowered: 0 }));
-    const { called } = page.words;
-    const label = (i, now) => `${called[i][0].toUpperCase()}${called[i].slice(1)}\n${now}`;
-    const text = { setting: "", figures: [], intervals: [], groups: [label(this.high, this.of(this.high)), label(this.low, "?")], verdict: "" };
-    return { ...real, groups: groups.map((group, i) => ({ ...group, of_100: [shown, asked][i] })), text };
+    if (this.stage !== "guess" && this.step) return null;
+    const { page, step, stage, groups } = this, real = page.models.picture(page.settings, page.language);
+    const shown = [this.high, this.low].sort((a, b) => a - b).map((i) => {
+      const asked = i === this.low && stage === "guess" && step === 0, { of_100 } = groups[i], called = page.words.called[i];
+      const label = `${called[0].toUpperCase()}${called.slice(1)}\n${asked ? "?" : page.say("of", { count: of_100, of: 100 })}`;
+      return { label, of_100: { now: asked ? this.guesses[0] : of_100, raised: 0, lowered: 0 } };
+    });
+    const text = { setting: "", figures: [], intervals: [], groups: shown.map(({ label }) => label), verdict: "" };
+    return { ...real, groups: shown, text };
   }
 
   write() {
-    const { page, step, stage } = this, values = this.values();
-    document.body.classList.toggle("asking", stage === "guess");
-    const row = build("div", { class: "row" });
-    const words = [build("p", {}, stage === "guess" ? page.say(`ask_${step + 1}`, values) : "")];
+    const { page, step, stage, guesses } = this, values = this.values(), row = build("div", { class: "row" });
+    document.body.classList.toggle("asking", stage === "guess" || step === 0);
     const button = (name, click) => {
-      const made = build("button", { type: "button", class: "main" }, page.say(name));
-      made.addEventListener("click", click);
-      row.append(made);
+      row.append(build("button", { type: "button", class: "main" }, page.say(name)));
+      row.lastChild.addEventListener("click", click);
     };
+    const said = { guess: `ask_${step + 1}`, move: "move", told: `told_${step + 1}` }[stage];
+    const words = [build("p", { class: stage }, page.say(said, values))];
     if (stage === "guess") {
       const slider = build("input", { type: "range", min: 0, max: 100, id: "guess", "aria-label": page.say("guess") });
-      const shown = build("output", { for: "guess" }, String(this.guess));
-      slider.value = this.guess;
+      const shown = build("output", { for: "guess" }, String(guesses[step]));
+      slider.value = guesses[step];
       slider.addEventListener("input", () => {
-        this.guess = Number(slider.value);
-        shown.textContent = slider.value;
+        shown.textContent = guesses[step] = Number(slider.value);
         page.draw();
       });
       row.append(slider, shown);
       button("guess", () => this.turn(step ? "move" : "told"));
-    } else if (stage === "move") words[0].textContent = page.say("move", values);
-    else {
-      words[0].append(build("strong", {}, page.say(`told_${step + 1}`, values)));
+    } else if (stage === "told") {
       words.push(build("p", {}, page.say("you_said", values)));
-      button(step < 2 ? "next" : "done", () => {
-        if (step === 2) return $("#skip").click();
-        this.step += 1;
-        this.start();
-        this.turn("guess");
-      });
+      button(step < 2 ? "next" : "done", () => (step < 2 ? this.turn("guess", step + 1) : $("#skip").click()));
     }
     $("#guide").replaceChildren(build("p", { class: "caption" }, `${step + 1} / 3`), ...words, row);
   }
 
-  turn(stage) {
-    this.stage = stage;
+  turn(stage, step = this.step) {
+    Object.assign(this, { stage, step });
     this.page.draw();
     this.write();
-    const next = stage === "move" ? $("#set_lambda_fair") : $(stage === "guess" ? "#guess" : "#guide button");
-    next?.focus();
+    $({ guess: "#guess", move: "#set_lambda_fair", told: "#guide button" }[this.stage]).focus();
   }
 
   // The surprise comes when the slider is where it was asked to be.
   moved() {
-    if (this.stage === "move" && this.page.settings.lambda_fair === this.goals[this.step]) {
-      this.stage = "told";
-      this.write();
-    }
+    if (this.stage !== "move" || this.page.settings.lambda_fair !== this.goals[this.step]) return;
+    this.stage = "told";
+    this.write();
   }
 }
 
-async function open() {
+const unpack = async () => {
   const bytes = Uint8Array.from(atob($("#pack").textContent), (letter) => letter.charCodeAt(0));
-  const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
-  window.commod = new Page(JSON.parse(text));
-}
-
-open().catch((error) => {
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+};
+unpack().then((pack) => (window.commod = new Page(pack)), () => {
   document.body.prepend(build("p", { role: "alert" }, "This browser is too old for this page: please use one from 2023 or later."));
-  console.error(error);
 });
