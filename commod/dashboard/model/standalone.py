@@ -62,7 +62,7 @@ def grid_of(settings: Settings, grid: Grid = GRID) -> dict[str, list[Any]]:
     d = prepare(*settings.scene()).encoded_test.shape[1]
     found = {name: sorted({*grid[name], getattr(settings, name)}) for name in SLIDERS}
     found["k"] = [k for k in found["k"] if k <= d]
-    updates = grid.get("update") or CONTROLS["update"].titles(settings.task_name)
+    updates = grid.get("update") or CONTROLS["update"].options(settings.task_name)
     return {"fairness": list(criteria_of(settings.task_name)), "update": list(updates)} | found
 
 
@@ -258,7 +258,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
     own = {name.partition(".")[2]: text for name, text in phrases(language).items() if name.startswith("standalone.")}
     order = [group["code"] for group in picture_of(start, language, complete=True)["groups"]]
     titled = {
-        name: {value: declared(language, title) for value, title in CONTROLS[name].titles(settings.task_name).items()}
+        name: {value: declared(language, title) for value, title in CONTROLS[name].options(settings.task_name).items()}
         for name in ("fairness", "update")
     }
     return own | {
@@ -296,7 +296,7 @@ def _person(start: FitResult, rows: bool) -> dict[str, Any] | None:
     columns = list(dict.fromkeys(column for column, _ in encoder.origin_))
     ranges = feature_ranges(scene.task.X, leave_out=scene.f)
     frame = scene.task.features(scene.test.X)[columns]
-    chosen = np.unique(np.linspace(0, len(frame) - 1, min(MOST_PEOPLE, len(frame))).astype(int)) if rows else []
+    chosen = np.unique(np.linspace(0, len(frame) - 1, min(MOST_PEOPLE * rows, len(frame))).astype(int))
     middle = [encoder.medians_.get(name, _commonest(frame[name])) for name in columns]
     return {
         "columns": [_column(ranges[name], scene.task.label(name)) for name in columns],

@@ -12,6 +12,7 @@ import streamlit as st
 
 from commod import portable
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending, draw_pending, in_line, result_of
 from commod.dashboard.model.fitted import FitResult
@@ -175,9 +176,13 @@ def _page(result: FitResult) -> Pending | None:
             return Pending(
                 submit(task),
                 lambda ticket: ready(ticket.result()),
-                lambda ticket: place.progress(ticket.progress, in_line("Training every model", ticket)),
+                lambda ticket: _tell(place, ticket),
             )
     return None
+
+
+def _tell(place: Any, ticket: Ticket) -> None:
+    place.progress(ticket.progress, in_line("Training every model", ticket))
 
 
 def _asked_for() -> Settings | None:

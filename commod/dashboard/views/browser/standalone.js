@@ -354,7 +354,7 @@ class Page {
     if (!this.pack.person) return;
     const { f, g } = this.models.decide(this.settings, this.cells), { line } = this.pack.person;
     const score = (logit) => this.percent(1 / (1 + Math.exp(-(logit + line)))), says = (logit) => this.words[logit > 0 ? "yes" : "no"];
-    const values = { f: score(f), g: score(g), f_says: says(f), g_says: says(g) };
+    const values = { yes: this.words.yes, f: score(f), g: score(g), f_says: says(f), g_says: says(g) };
     $("#person .told").textContent = this.say(f > 0 === g > 0 ? "person_stays" : "person_changes", values);
   }
 }
