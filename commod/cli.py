@@ -711,6 +711,8 @@ def _page_settings(arguments: argparse.Namespace, scene: Scene) -> Any:
     spec = scene.task.spec
     usual = defaults(spec.data, spec.grouping)
     settings = replace(usual, f=scene.base_model, seed=scene.seed, threshold=scene.threshold)
+    if arguments.fairness != next(iter(CRITERIA)):
+        settings = replace(settings, fairness=arguments.fairness)
     if is_shipped(scene.task.name):
         return settings
     from commod.experiments.start import suited_start

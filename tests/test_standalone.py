@@ -28,7 +28,7 @@ from tests.dashboard.server.test_model_route import whole
 pytestmark = pytest.mark.browser
 # The setting where the data open is added to each of them.
 SMALL = {"lambda_fair": (0.0, 10.0), "lambda_ratio": (0.05,), "lambda_concepts": (0.05,), "k": (1, 2)}
-TINY = SMALL | {"lambda_fair": (0.0,), "k": (2,)}
+TINY = SMALL | {"lambda_fair": (0.0,)}
 
 
 def made(name, grid=SMALL, jobs=1, **how):
@@ -56,7 +56,7 @@ def pages(tmp_path_factory):
 
     def page(name):
         if name not in known:
-            grid = SMALL if name in ("law_school", "compas") else TINY
+            grid = SMALL if name == "law_school" else TINY
             text, grid = made(name, grid, app="https://app.example.org/")
             (folder / f"{name}.html").write_text(text, encoding="utf-8")
             known[name] = folder / f"{name}.html", grid
@@ -175,7 +175,7 @@ def test_every_part_follows_the_sliders_and_choices(browser, pages):
         assert page.locator(".verdict").inner_text() == result.verdict
         for answer in result.at_hand.values():
             assert f"{answer.part:,} of {answer.whole:,}" in page.locator("#checks").inner_text()
-    assert page.locator("#tradeoff .tried path[role]").count() == len(grid["update"])
+    assert page.locator("#tradeoff .chart .tried path[role]").count() == len(grid["update"])
     page.locator("#set_fairness").select_option("equalized_odds")
     assert "mistreatment" in page.locator("#tradeoff .chart").inner_text().lower()
     assert "fairness=equalized_odds" in page.url
@@ -202,7 +202,7 @@ def test_concepts_are_those_of_the_library(browser, pages, k):
 def test_the_point_under_the_pointer_is_shown_and_a_click_goes_there(browser, pages):
     path, grid = pages("law_school")
     page = opened(browser, path)
-    mark = page.locator("#tradeoff .line path[role]").last.bounding_box()
+    mark = page.locator("#tradeoff .chart .line path[role]").last.bounding_box()
     place = mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2
     page.mouse.move(*place)
     last = to_link(replace(defaults("law_school"), lambda_fair=grid["lambda_fair"][-1]))["lambda_fair"]
@@ -217,7 +217,7 @@ def test_the_point_under_the_pointer_is_shown_and_a_click_goes_there(browser, pa
 
 @pytest.mark.parametrize(("locale", "language"), [("en-GB", "en"), ("fr-FR", "fr")])
 def test_the_lesson_goes_from_guess_to_slider_to_surprise(browser, pages, locale, language):
-    path, _ = pages("compas")
+    path, _ = pages("law_school")
     page = opened(browser, path, "", locale=locale, viewport={"width": 390, "height": 844})
     assert page.locator("html").get_attribute("lang") == language
     assert page.locator("#story, #tradeoff, #sliders, #dots .caption").filter(visible=True).count() == 0
@@ -232,7 +232,7 @@ def test_the_lesson_goes_from_guess_to_slider_to_surprise(browser, pages, locale
         assert re.search(r"\d", told)
         assert "{" not in page.locator("#guide").inner_text()
         page.locator("#guide button").click()
-    result = fit_result(replace(defaults("compas"), lambda_fair=10.0))
+    result = fit_result(replace(defaults("law_school"), lambda_fair=10.0))
     changed = phrase(language, "picture.of", right=int(result.changed_test.sum()), changed=len(result.changed_test))
     assert changed.split()[0] in told
     assert page.locator("#tradeoff").is_visible()
@@ -318,7 +318,20 @@ def small_grid(monkeypatch):
 def test_own_data_give_dots_and_counts_but_rows_only_if_asked(tmp_path, capsys):
     table, page = tmp_path / "people.csv", tmp_path / "page.html"
     example_table(1200).to_csv(table, index=False)
-    command = ["page", str(table), "--outcome", "hired", "--groups", "group", "-o", str(page), "--jobs", "1"]
+    command = [
+        "page",
+        str(table),
+        "--outcome",
+        "hired",
+        "--sensitive",
+        "group",
+        "--scores",
+        "",
+        "-o",
+        str(page),
+        "--jobs",
+        "1",
+    ]
     assert main(command) == 0
     told = capsys.readouterr()
     assert "models: λ_fair 0" in told.err
