@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from commod.models import Commod, evaluate
 
 __all__ = ["Commod", "evaluate", "load_task", "task_names"]
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 # Imported when they are first asked for: `commod.portable` is to run where there is nothing but numpy.
 _HOMES = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 from playwright.sync_api import sync_playwright
 
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM_FLAGS = [
@@ -46,10 +46,16 @@ def with_faults(folder, source):
     return folder / "app.py"
 
 
+@contextmanager
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port of loopback that no other program is given meanwhile."""
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        if sys.platform != "linux":  # only there a server may listen on a port that is bound but not listened on
+            held.close()
+        yield port
 
 
 def wait_until_healthy(address, server, log=None):
@@ -57,7 +63,7 @@ def wait_until_healthy(address, server, log=None):
 
     def answers():
         assert server.poll() is None, f"the server has not started {log.read_text() if log else ''}"
-        with suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=2) as answer:
+        with suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=20) as answer:
             return answer.status == 200
         return False
 
@@ -83,39 +89,55 @@ def serve(script="app.py", environment=None, root=ROOT, log=None):
 @contextmanager
 def running(command, folder, environment, log=None):
     """The app as a command starts it in a folder, on a free port of loopback; yields its address and its process."""
-    port = free_port()
-    command = [*command, "--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
-    with open(log or os.devnull, "w") as written:
+    with free_port() as port, open(log or os.devnull, "w") as written:
+        command = [*command, "--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
         server = subprocess.Popen(command, cwd=folder, env=environment, stdout=written, stderr=written)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_healthy(address, server)
-        yield address, server
-    finally:
-        server.terminate()
+        address = f"http://127.0.0.1:{port}"
         try:
-            server.wait(timeout=20)
-        except subprocess.TimeoutExpired:  # it compiles SHAP and does not listen
-            server.kill()
-            server.wait()
+            wait_until_healthy(address, server)
+            yield address, server
+        finally:
+            server.terminate()
+            try:
+                server.wait(timeout=20)
+            except subprocess.TimeoutExpired:  # it compiles SHAP and does not listen
+                server.kill()
+                server.wait()
 
 
 def helpers_of(server):
     """The processes that compute for a server, by its id: they alone lead groups of their own."""
-    return [child for child in psutil.Process(server).children(recursive=True) if os.getpgid(child.pid) == child.pid]
+    found = []
+    for child in psutil.Process(server).children(recursive=True):
+        with suppress(ProcessLookupError):  # it has ended meanwhile
+            found += [child] if os.getpgid(child.pid) == child.pid else []
+    return found
 
 
 @contextmanager
 def chromium():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS)
+        for name in ("new_context", "new_page"):
+            setattr(browser, name, _patient(getattr(browser, name)))
         try:
             yield browser
         finally:
             browser.close()
 
 
-def settled(page, timeout=120_000):
+def _patient(open_one):
+    """Open a page or a context that waits as long as all tests do, and not half a minute."""
+
+    def opened(**options):
+        made = open_one(**options)
+        made.set_default_timeout(1000 * PATIENCE)
+        return made
+
+    return opened
+
+
+def settled(page, timeout=1000 * PATIENCE):
     """Wait until the script has run to its end, and no other run follows at once, as after `st.rerun`."""
     page.evaluate("() => { window.quiet = 0; }")
     page.wait_for_function(
@@ -133,7 +155,7 @@ def still(page):
     settled(page)
     page.evaluate("""() => new Promise((done, fail) => {
       let last = '', alike = 0;
-      const until = performance.now() + 60_000;
+      const until = performance.now() + 180_000;
       const look = () => {
         const parts = [...document.querySelectorAll('[data-testid="stMain"], [data-testid="stSidebar"], .marks')];
         const now = parts.map(e => [e.scrollHeight, ...Object.values(e.getBoundingClientRect().toJSON())]).join();
@@ -145,7 +167,7 @@ def still(page):
         last = now;
         if (alike >= 10) done();
         else if (performance.now() < until) requestAnimationFrame(look);
-        else fail(new Error(`After a minute it still moves (${moves}), waits (${waits}) or grows: ${now}`));
+        else fail(new Error(`After three minutes it still moves (${moves}), waits (${waits}) or grows: ${now}`));
       };
       look();
     })""")
@@ -157,7 +179,7 @@ def rerun(page):
       const app = document.querySelector('[data-testid="stApp"]');
       let began = false;
       window.ran = new Promise((done, fail) => {
-        setTimeout(fail, 60_000, 'the script did not run');
+        setTimeout(fail, 180_000, 'the script did not run');
         new MutationObserver((_, observer) => {
           began ||= app.dataset.testScriptState !== 'notRunning';
           if (!began || app.dataset.testScriptState !== 'notRunning') return;

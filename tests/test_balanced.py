@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -14,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from commod.datasets.example import example_table
-from tests.browsing import ROOT, chromium, follow, metric, query, serve, settled, wait_until_healthy
+from tests.browsing import ROOT, chromium, follow, free_port, metric, query, serve, settled, wait_until_healthy
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 pytestmark = [
@@ -27,9 +26,12 @@ pytestmark = [
 @contextmanager
 def balance(folder, *addresses):
     """nginx with the documented site, its ports replaced; yields its address and its log."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    with free_port() as port, _balance(folder, port, *addresses) as log:
+        yield f"http://127.0.0.1:{port}", log
+
+
+@contextmanager
+def _balance(folder, port, *addresses):
     site = (ROOT / "docs/nginx.conf").read_text()
     log = folder / "access.log"
     for old, new in (
@@ -52,10 +54,10 @@ def balance(folder, *addresses):
     server = subprocess.Popen([NGINX, "-p", str(folder), "-c", str(folder / "nginx.conf"), *user])
     try:
         wait_until_healthy(f"http://127.0.0.1:{port}", server, folder / "error.log")
-        yield f"http://127.0.0.1:{port}", log
+        yield log
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        server.wait(timeout=60)
 
 
 def processes_of(log):

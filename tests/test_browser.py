@@ -232,7 +232,7 @@ def test_compare_takes_a_clicked_model_to_the_match_and_on_to_explore(open_page)
 def test_compare_sorts_by_a_heading_folds_a_family_and_no_names_overlap(open_page, size):
     page = open_page("compare?methods=commod,fst,oracle_lpp,oracle_roc", size=size)
     table = page.get_by_role("region", name="Models matched")
-    table.get_by_text("…").first.wait_for(state="detached", timeout=120_000)
+    table.get_by_text("…").first.wait_for(state="detached")
     settled(page)
 
     def shown():
@@ -535,7 +535,7 @@ def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_text("its hash is right").wait_for()
     page.get_by_role("button", name="Train it again and compare").click()
-    page.get_by_text("All 13 lines agree").wait_for(timeout=180_000)
+    page.get_by_text("All 13 lines agree").wait_for()
     assert not page.problems
 
 
@@ -635,7 +635,7 @@ def test_a_search_goes_on_while_one_looks_elsewhere(page):
     page.get_by_role("button", name="Stop the search").wait_for()
     scroll(page, 0)
     page.wait_for_timeout(500)
-    page.get_by_role("button", name="Stop the search").wait_for(state="detached", timeout=120_000)
+    page.get_by_role("button", name="Stop the search").wait_for(state="detached")
     settled(page)
     scroll(page, 2000)
     page.get_by_text("On test:").first.wait_for()

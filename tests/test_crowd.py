@@ -11,11 +11,12 @@ from commod.dashboard.rooms.names import ALPHABET
 from commod.dashboard.rooms.room_store import SLOW_SECONDS
 from commod.dashboard.text.language import phrase
 from tests.benchmarks import crowd, faults
+from tests.waiting import PATIENCE
 from tests.wire import Tab
 
 
 def test_everyone_is_answered_and_no_session_is_lost(served):
-    seen = asyncio.run(crowd.load(crowd.Ours, served, sessions=4, seconds=2, visit=False))
+    seen = asyncio.run(crowd.load(crowd.Ours, served, sessions=4, seconds=2, visit=False, patience=PATIENCE))
     assert [person.tab.problems for person in seen.people] == [[]] * 4
     assert [person.at_the_end() for person in seen.people] == [True] * 4
     assert not any(person.lost for person in seen.people)
@@ -34,10 +35,10 @@ def test_two_sliders_moved_in_one_message_both_move(served):
     async def move():
         tab = await faults.Stranger(served).open()
         moved = {"How much fairness do you ask for? (λ_fair)": ["2"], "Stay close to the old model (λ_ratio)": ["0.3"]}
-        await tab.until(lambda: moved.keys() <= tab.widgets.keys() and "lambda_fair" in tab.link(), 60)
+        await tab.until(lambda: moved.keys() <= tab.widgets.keys() and "lambda_fair" in tab.link(), PATIENCE)
         before = tab.link()
         await tab.rerun(moved)
-        await tab.until(lambda: tab.link() != before, 60)
+        await tab.until(lambda: tab.link() != before, PATIENCE)
         await tab.close()
         return tab.link()
 
@@ -59,18 +60,18 @@ def test_who_guesses_codes_slows_nobody_else_in_the_same_network(served):
         leader, guesser, student = (Tab(served, "room") for _ in range(3))
         for tab in (leader, guesser, student):
             await tab.open()
-            assert await tab.until(lambda tab=tab: opened in tab.widgets, 60)
+            assert await tab.until(lambda tab=tab: opened in tab.widgets, PATIENCE)
         await leader.click(opened)
-        assert await leader.until(lambda: "seat" in leader.link(), 60)
+        assert await leader.until(lambda: "seat" in leader.link(), PATIENCE)
         for number in range(20):
             await guesser.click(join, {code: f"AAAAAAAA{ALPHABET[number]}"})
-            assert await guesser.until(lambda number=number: guesser.finished > number + 1, 60)
+            assert await guesser.until(lambda number=number: guesser.finished > number + 1, PATIENCE)
         begun = time.monotonic()
         await guesser.click(join, {code: "BBBBBBBBB"})
         await student.click(join, {code: leader.link()["room"]})
-        assert await student.until(lambda: "seat" in student.link(), 60)
+        assert await student.until(lambda: "seat" in student.link(), PATIENCE)
         came = time.monotonic() - begun
-        assert await guesser.until(lambda: guesser.finished > 21, 60)
+        assert await guesser.until(lambda: guesser.finished > 21, PATIENCE)
         slowed = time.monotonic() - begun
         assert came < SLOW_SECONDS <= slowed
         for tab in (leader, guesser, student):

@@ -1,7 +1,6 @@
 """A real server, on both event loops: more people than fit."""
 
 import asyncio
-import time
 from collections import Counter
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 from tests.benchmarks.faults import server_of
 from tests.browsing import serve, with_faults
 from tests.test_server import get
+from tests.waiting import PATIENCE
 from tests.wire import Tab
 
 FIT = 8
@@ -34,7 +34,7 @@ async def open_tabs(address, number):
     inside = [tab for tab, answer in zip(tabs, answers, strict=True) if answer is tab]
     refused = [answer for answer in answers if isinstance(answer, InvalidStatus)]
     assert len(inside) + len(refused) == number
-    assert all([await tab.until(lambda tab=tab: "lambda_fair" in tab.link(), 60) for tab in inside])  # drawn
+    assert all([await tab.until(lambda tab=tab: "lambda_fair" in tab.link(), PATIENCE) for tab in inside])  # drawn
     return inside, len(refused)
 
 
@@ -57,7 +57,7 @@ def test_more_people_than_fit(server):
         assert b"COMMOD Explorer is full: 8 people are using it. Try again in a minute." in body
         assert (await asyncio.to_thread(get, f"{address}/_stcore/health"))[0] == 200
         await inside[0].rerun({"How much fairness do you ask for? (λ_fair)": ["2"]})
-        assert await inside[0].until(lambda: inside[0].link().get("lambda_fair") == "2", 30)
+        assert await inside[0].until(lambda: inside[0].link().get("lambda_fair") == "2", PATIENCE)
         assert [tab.problems for tab in inside] == [[]] * FIT
         await leave(inside[1:])
         again, refused = await open_tabs(address, 1)
@@ -125,21 +125,19 @@ def test_a_flood_of_cheap_requests_keeps_nobody_from_working(served):
 
     async def act():
         (tab,), _ = await open_tabs(served, 1)
-        process, waits = server_of(served), {}
+        process = server_of(served)
         for number, route in enumerate(ROUTES):
             flooding = asyncio.create_task(flood(served, route, 1000))
             await asyncio.sleep(0.2)
-            value, begun = ["1", "2"][number % 2], time.monotonic()
+            value = ["1", "2"][number % 2]
             await tab.rerun({"How much fairness do you ask for? (λ_fair)": [value]})
-            assert await tab.until(lambda value=value: tab.link().get("lambda_fair") == value, 60), route
-            waits[route] = time.monotonic() - begun
+            assert await tab.until(lambda value=value: tab.link().get("lambda_fair") == value, PATIENCE), route
             statuses = await flooding
             assert sum(statuses.values()) == 1000
             assert not [status for status in statuses if status == 500], (route, statuses)
             if number == len(ROUTES) // 2:
                 held = process.memory_info().rss
         assert not tab.problems
-        assert max(waits.values()) < 30, waits
         assert process.memory_info().rss < held + 50e6
         await leave([tab])
 

@@ -93,9 +93,9 @@ def test_a_table_of_checks_keeps_the_focus_when_an_answer_arrives(address, brows
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{address}/{path}")
     table = page.get_by_role("region", name=title)
-    table.get_by_text("…").first.wait_for(timeout=60_000)
+    table.get_by_text("…").first.wait_for()
     mark(page)
     table.focus()
-    page.wait_for_function("() => !document.activeElement.innerText.includes('…')", timeout=120_000)
+    page.wait_for_function("() => !document.activeElement.innerText.includes('…')")
     assert in_focus(page) == title
     page.close()

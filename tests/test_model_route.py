@@ -10,7 +10,9 @@ import pytest
 
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import defaults
-from tests.benchmarks.upload import Stranger, table
+from commod.datasets.example import example_table
+from tests.benchmarks.upload import Stranger
+from tests.waiting import PATIENCE
 from tests.wire import Fetcher, Tab
 
 
@@ -18,7 +20,7 @@ def test_uploaded_data_are_shown_to_their_browser_alone_and_only_while_it_is_the
     async def story():
         owner, thief = Stranger(served), Tab(served)
         await thief.open()
-        await owner.bring("people.csv", table(2_000).to_csv(index=False).encode())
+        await owner.bring("people.csv", example_table(300).to_csv(index=False).encode())
         await owner.press("Use these data")
         await owner.explore()
         await owner.tab.until(lambda: owner.tab.link().get("data", "").startswith("own-"), 120)
@@ -33,7 +35,7 @@ def test_uploaded_data_are_shown_to_their_browser_alone_and_only_while_it_is_the
             fetcher.abort()
         await owner.tab.close()
         fetcher = Fetcher(served, {"Cookie": owner.tab.cookie})
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while (await fetcher.get(query))[0] != 400:
                 await asyncio.sleep(0.05)
         fetcher.abort()
@@ -54,7 +56,7 @@ def test_uploaded_data_are_shown_to_their_browser_alone_and_only_while_it_is_the
 def test_it_can_only_be_read_and_has_the_headers_of_every_answer(served, method, status):
     asked = urllib.request.Request(f"{served}/model?{urlencode(to_link(defaults('law_school')))}", method=method)
     try:
-        answer = urllib.request.urlopen(asked, timeout=30)
+        answer = urllib.request.urlopen(asked, timeout=PATIENCE)
     except urllib.error.HTTPError as error:
         answer = error
     with answer:

@@ -15,13 +15,15 @@ from commod.dashboard.server.files import SESSION_FILES
 from commod.dashboard.text.menu import PAGES
 from commod.datasets.example import example_table
 from tests.browsing import chromium, chromium_path, follow, serve, settled, with_faults
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 from tests.wire import Wire, put, stalled_upload
 
-# The app with small bounds, which writes down what it holds.
+# The app with small bounds, which writes down what it holds. For what is held of tables, an hour passes with each byte
+# of a file.
 WATCHED = """
 import json, os, threading, time
 from pathlib import Path
+from types import SimpleNamespace
 from streamlit import runtime
 from commod.dashboard import streamlit_internals as _internals
 from commod.dashboard.server import files as _files
@@ -29,6 +31,10 @@ from commod.dashboard.state import own_data as _own
 
 _files.SESSION_BYTES, _files.SERVER_BYTES, _own.MAX_TABLES = 160_000, 200_000, 200_000
 _files.UPLOAD_SECONDS = 2.0
+_own.time = SimpleNamespace(
+    monotonic=lambda: time.monotonic() + 3600 * os.path.getsize(os.environ["HOURS"]),
+    sleep=lambda seconds: time.sleep(min(seconds, 0.1)),
+)
 
 def _watch():
     mark = Path(os.environ["HELD"])
@@ -45,7 +51,6 @@ def _watch():
 if not any(thread.name == "watch" for thread in threading.enumerate()):
     threading.Thread(target=_watch, name="watch", daemon=True).start()
 """
-TTL = 2
 SMALL = example_table(200).to_csv(index=False).encode()  # some 9 kB
 
 
@@ -54,12 +59,14 @@ def server(tmp_path_factory):
     """Address, what it writes down, and what the first visitor of all is told. It runs without uvloop."""
     folder = tmp_path_factory.mktemp("watched")
     (folder / "uvloop.py").write_text("raise ImportError")
-    environment = {"HELD": str(folder / "held"), "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(TTL)}
-    with serve(with_faults(folder, WATCHED), environment) as address:
+    held, hours = folder / "held", folder / "hours"
+    hours.touch()
+    with serve(with_faults(folder, WATCHED), {"HELD": str(held), "HOURS": str(hours)}) as address:
         first = Wire(address, page="your_data")
         assert first.read()
         first.close()
-        yield address, folder / "held", first
+        wait_until(held.exists)
+        yield address, held, first
 
 
 @pytest.fixture
@@ -74,7 +81,19 @@ def held(server):
 
 
 @pytest.fixture
-def tab(address):
+def no_tables(server, held):
+    """Let hours pass until no table is held: those of sessions that are closed go."""
+
+    def are_gone():
+        with server[1].with_name("hours").open("a") as hours:
+            hours.write(".")
+        return held("tables") == 0
+
+    return lambda: wait_until(are_gone, pause=0.1)
+
+
+@pytest.fixture
+def tab(address, no_tables):
     """Opens pages, and closes those that are still open."""
     opened = []
 
@@ -88,12 +107,13 @@ def tab(address):
     for wire in opened:
         if not wire.is_closed:
             wire.close()
+    no_tables()
 
 
 def get(address, path, cookie="", method="GET"):
     request = urllib.request.Request(f"{address}{path}", method=method, headers={"Cookie": cookie})
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read()
@@ -121,7 +141,7 @@ def test_a_page_brings_a_cookie_that_no_script_can_read(address):
 def test_a_page_that_the_browser_has_is_sent_again_with_the_cookie(address):
     etag = get(address, "/")[1].get("etag") or get(address, "/")[1]["Last-Modified"]
     conditions = {"If-None-Match": etag, "If-Modified-Since": etag}
-    with urllib.request.urlopen(urllib.request.Request(f"{address}/", headers=conditions), timeout=20) as answer:
+    with urllib.request.urlopen(urllib.request.Request(f"{address}/", headers=conditions), timeout=PATIENCE) as answer:
         assert COOKIE in answer.headers["Set-Cookie"]
 
 
@@ -186,12 +206,12 @@ def test_a_file_goes_to_a_session_of_the_same_browser(address, tab, held):
     path = mine.do("ask_for_upload", "a.csv").upload_url
     for cookie in ("", other.cookie, f"{COOKIE}=guessed"):
         assert status_of_put(address, path, "a.csv", SMALL, cookie) == 403
-    assert held("uploads") == 0
+    wait_until(lambda: held("uploads") == 0)
     assert status_of_put(address, path, "a.csv", SMALL, mine.cookie) == 204
     assert get(address, path, other.cookie, "DELETE")[0] == 403
     wait_until(lambda: held("uploads") == len(SMALL))
     mine.close()  # before the file is read
-    wait_until(lambda: held("uploads") == 0, 2)
+    wait_until(lambda: held("uploads") == 0)
 
 
 def test_a_session_holds_few_files_that_nobody_reads(address, tab, held):
@@ -217,7 +237,7 @@ def test_a_session_holds_few_files_that_nobody_reads(address, tab, held):
 def test_what_cannot_be_counted_or_is_too_large_is_refused_before_it_is_read(address, tab, headers, status):
     mine = tab()
     path = mine.do("ask_for_upload", "a.csv").upload_url
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=20)
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
     connection.putrequest("PUT", path)
     for name, value in ({"Cookie": mine.cookie} | headers).items():
         connection.putheader(name, value)
@@ -232,10 +252,10 @@ def test_a_file_that_was_read_is_held_no_longer(tab, held):
     mine = tab()
     mine.do("upload", "Your file", "people.csv", SMALL)
     assert mine.read(words="What is what in people.csv")
-    wait_until(lambda: held("uploads") == 0, 2)
+    wait_until(lambda: held("uploads") == 0)
     mine.do("upload", "Your file", "photo.csv", b"\x89PNG" + SMALL)
     assert mine.read(words="The file is a PNG picture")
-    wait_until(lambda: held("uploads") == 0, 2)
+    wait_until(lambda: held("uploads") == 0)
 
 
 def test_who_meets_the_bounds_is_told_in_the_page(address, tab, held):
@@ -248,7 +268,7 @@ def test_who_meets_the_bounds_is_told_in_the_page(address, tab, held):
     second.do("upload", "Your file", "people.csv", SMALL * 8)
     assert second.read(words="The server holds as many files as it can")
     first.close()
-    wait_until(lambda: held("uploads") == 0, 2)
+    wait_until(lambda: held("uploads") == 0)
     second.do("upload", "Your file", "people.csv", SMALL)
     assert second.read(words="What is what in people.csv")
 
@@ -261,27 +281,25 @@ def test_an_upload_that_stops_half_way_is_told_and_dropped(address):
 # ---- tables ----
 
 
-def test_tables_that_are_left_go_by_themselves(tab, held):
+def test_tables_that_are_left_go_by_themselves(tab, held, no_tables):
     """Nobody comes after them, and the client was killed."""
-    wait_until(lambda: held("tables") == 0)
     mine = tab()
     mine.do("upload", "Your file", "people.csv", SMALL)
     assert mine.read(words="Use these data")
-    drafted = wait_until(lambda: held("tables"), 2)
+    drafted = wait_until(lambda: held("tables"))
     mine.do("click", "Use these data")
     assert mine.read(words="In use: people.csv")
-    wait_until(lambda: held("tables") > drafted > 10_000, 2)
+    wait_until(lambda: held("tables") > drafted > 10_000)
     mine.cut()
-    wait_until(lambda: held("tables") == 0, 3 * TTL)
+    no_tables()
 
 
 def test_tables_are_bounded_together_and_who_meets_the_bound_is_told(tab, held):
-    wait_until(lambda: held("tables") == 0)
     tabs = [tab() for _ in range(2)]
     table = example_table(1_500).to_csv(index=False).encode()
     tabs[0].do("upload", "Your file", "people.csv", table)
     assert tabs[0].read(words="What is what in people.csv")
-    wait_until(lambda: held("tables") > 100_000, 2)
+    wait_until(lambda: held("tables") > 100_000)
     tabs[1].do("upload", "Your file", "people.csv", table)
     assert tabs[1].read(words="The tables of all who use this server take as much memory as they may")
     tabs[1].do("upload", "Your file", "people.csv", SMALL)
@@ -292,7 +310,7 @@ def test_tables_are_bounded_together_and_who_meets_the_bound_is_told(tab, held):
 
 
 def test_a_file_is_for_the_browser_that_shows_its_page(address, tab, held):
-    wait_until(lambda: held("downloads") == 0, 2)
+    wait_until(lambda: held("downloads") == 0)
     mine, other = tab(), tab()
     path = mine.do("ask_for_download", mine.widgets["Example file"].deferred_file_id)
     status, headers, content = get(address, path, mine.cookie)
@@ -302,12 +320,12 @@ def test_a_file_is_for_the_browser_that_shows_its_page(address, tab, held):
     for cookie in ("", other.cookie, f"{COOKIE}=guessed"):
         assert get(address, path, cookie)[0] == 404
         assert get(address, path, cookie, "HEAD")[0] == 404
-    wait_until(lambda: held("downloads") == 1, 2)
+    wait_until(lambda: held("downloads") == 1)
     mine.do("go_to", "glossary")
     assert mine.read()
     assert get(address, path, mine.cookie)[0] == 404
     mine.close()
-    wait_until(lambda: held("downloads") == 0, 2)
+    wait_until(lambda: held("downloads") == 0)
 
 
 def test_a_file_goes_at_once_with_the_tab(address, tab, held):
@@ -315,8 +333,8 @@ def test_a_file_goes_at_once_with_the_tab(address, tab, held):
     path = mine.do("ask_for_download", mine.widgets["Example file"].deferred_file_id)
     assert get(address, path, mine.cookie)[0] == 200
     mine.close()
-    wait_until(lambda: get(address, path, mine.cookie)[0] == 404, 2)
-    wait_until(lambda: held("downloads") == 0, 2)
+    wait_until(lambda: get(address, path, mine.cookie)[0] == 404)
+    wait_until(lambda: held("downloads") == 0)
 
 
 def test_one_of_two_who_have_the_same_file_leaves_and_the_other_keeps_it(address, tab):
@@ -324,7 +342,7 @@ def test_one_of_two_who_have_the_same_file_leaves_and_the_other_keeps_it(address
     paths = [one.do("ask_for_download", one.widgets["Example file"].deferred_file_id) for one in both]
     assert paths[0] == paths[1]  # its name is a hash of what is in it
     both[0].close()
-    wait_until(lambda: get(address, paths[0], both[0].cookie)[0] == 404, 2)
+    wait_until(lambda: get(address, paths[0], both[0].cookie)[0] == 404)
     assert get(address, paths[1], both[1].cookie)[0] == 200
 
 
@@ -362,4 +380,4 @@ def test_a_browser_brings_a_file_and_takes_home_what_nobody_else_gets(address, t
         assert mine.request.get(link).status == 200
         assert other.request.get(link).status == 404
         page.close()
-        wait_until(lambda: mine.request.get(link).status == 404, 2)
+        wait_until(lambda: mine.request.get(link).status == 404)

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 
 from tests.browsing import chromium, metric, still
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.browser
 LINE = ".st-key-pareto path[aria-label^='Every λ_fair']"
@@ -38,7 +38,7 @@ def page(served):
         page.goto(f"{served}/?data=law_school&lambda_fair=3")
         page.wait_for_function(
             f"() => document.querySelectorAll(`{LINE}`).length === {KNOWN} && document.querySelector(`{FRONTIER}`)",
-            timeout=120_000,
+            timeout=1000 * PATIENCE,
         )
         still(page)
         yield page
@@ -62,7 +62,6 @@ def shows(page, name, value):
           return `${box.dataset.setting},`.includes(words) && !box.classList.contains('partial');
         }""",
         arg=[f"{name} {value},"],
-        timeout=30_000,
     )
 
 
@@ -134,7 +133,7 @@ def test_only_the_last_setting_of_a_quick_drag_is_drawn_in_the_end(page):
     press(page, "lambda_concepts", 0.2, 0.9, 0.4, steps=12)
     there = value(page, "lambda_concepts")
     shows(page, "λ_concepts", there)
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(300)  # in which nothing else may come
     assert f"λ_concepts {there}," in f"{setting(page)},"
     last = [url for url in page.asked if "wait=complete" in url][-1] if page.asked else page.url
     assert parse_qs(urlparse(last).query)["lambda_concepts"] == [there]

@@ -12,7 +12,7 @@ from websockets.exceptions import InvalidStatus
 from commod.dashboard.server import headers as security
 from commod.dashboard.text.menu import PAGES
 from tests.browsing import ROOT, chromium, serve, settled, with_faults
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 from tests.wire import Wire, put, stalled_upload
 
 SECRET = "swordfish-5f2c9e"
@@ -70,7 +70,7 @@ def address(server):
 def get(url, method="GET", data=None, **headers):
     request = urllib.request.Request(url, data=data, method=method, headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status, dict(answer.headers), answer.read()
     except urllib.error.HTTPError as error:
         return error.code, dict(error.headers), error.read()

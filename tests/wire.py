@@ -22,6 +22,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from commod.dashboard.server.browser import COOKIE
+from tests.waiting import PATIENCE
 
 # Messages kept for this many finished runs since they were last used, as the browser does (global.maxCachedMessageAge).
 MAX_AGE = 2
@@ -96,7 +97,7 @@ class Tab:
             additional_headers={**self.headers, **({"Cookie": self.cookie} if self.cookie else {})},
             origin=self.origin,
             max_size=None,
-            open_timeout=60,
+            open_timeout=PATIENCE,
         )
         self._reader = asyncio.create_task(self._read())
         await self.rerun()
@@ -142,7 +143,7 @@ class Tab:
         message.file_urls_request.session_id = self.session_id
         message.file_urls_request.file_names.append(name)
         await self.send(message.SerializeToString())
-        if not await self.until(lambda: self.file_urls is not None, 30):
+        if not await self.until(lambda: self.file_urls is not None, PATIENCE):
             raise TimeoutError("no place for an upload")
         return self.file_urls
 
@@ -166,7 +167,7 @@ class Tab:
         message.backend_operation_request.session_id = self.session_id
         message.backend_operation_request.deferred_file.file_id = file_id
         await self.send(message.SerializeToString())
-        if not await self.until(lambda: self.download is not None, 60):
+        if not await self.until(lambda: self.download is not None, PATIENCE):
             raise TimeoutError("no file was made")
         return self.download
 
@@ -307,12 +308,12 @@ class Wire:
             self._loop.close()
             raise
 
-    def read(self, seconds=60.0, words=None):
+    def read(self, seconds=PATIENCE, words=None):
         """Receive until a run of the script has come to its end, or until words have come in; true if that was so."""
         before = self._tab.finished
         return self.until(lambda: words in self.text if words else self._tab.finished > before, seconds)
 
-    def until(self, condition, seconds=60.0):
+    def until(self, condition, seconds=PATIENCE):
         """Receive until `condition()` holds; whether it does. Nothing comes in unless somebody waits here."""
         return self._loop.run(self._tab.until(condition, seconds))
 
@@ -361,7 +362,7 @@ class Wire:
 
 def put(address, path, name, content, cookie=""):
     """Upload as a browser does: one part of a form, with the token of the site's cookie."""
-    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=30) as answer:
+    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE) as answer:
         token = answer.headers["Set-Cookie"].split(";")[0]
     boundary = b"----------------------------42"
     head = f'Content-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n'
@@ -372,7 +373,7 @@ def put(address, path, name, content, cookie=""):
         "X-Xsrftoken": token.split("=", 1)[1],
     }
     request = urllib.request.Request(f"{address}/{path.lstrip('/')}", data=body, headers=headers, method="PUT")
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return answer.status
 
 
@@ -381,8 +382,8 @@ def stalled_upload(address):
 
     async def act():
         tab = await Tab(address, page="your_data").open()
-        assert await tab.until(lambda: tab.session_id and "Your file" in tab.widgets, 60)
-        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=30) as health:
+        assert await tab.until(lambda: tab.session_id and "Your file" in tab.widgets, PATIENCE)
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE) as health:
             token = health.headers["Set-Cookie"].split(";")[0]
         path, place = (await tab.ask_for_upload("a.csv")).upload_url, urlsplit(address)
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
@@ -399,7 +400,7 @@ def stalled_upload(address):
 
         trickling, answer = asyncio.create_task(trickle()), b""
         with suppress(ConnectionResetError):  # who writes to a closed connection is reset; the answer came before
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 while some := await reader.read(4096):
                     answer += some
         trickling.cancel()

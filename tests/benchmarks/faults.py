@@ -15,10 +15,10 @@ from websockets.exceptions import InvalidStatus
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import GRIDS, Settings
 from tests.browsing import helpers_of
+from tests.waiting import PATIENCE
 from tests.wire import Tab, put
 
 PAUSE = 2.5
-PATIENCE = 60.0
 HOSTILE = "<script>alert(1)</script>"
 LINKS = (
     {"data": HOSTILE, "lambda_fair": "NaN", "k": "99999999999999999999", "seed": "-1"},
@@ -230,7 +230,11 @@ async def cut_sockets(address, rng):
     lid = await _open(address)
     await lid.vanish()
     uri = f"ws://{urlsplit(address).netloc}/_stcore/stream"
-    from_there = {"additional_headers": {"X-Forwarded-For": "198.51.100.7"}, "origin": address}
+    from_there = {
+        "additional_headers": {"X-Forwarded-For": "198.51.100.7"},
+        "origin": address,
+        "open_timeout": PATIENCE,
+    }
     for _ in range(7):
         for socket in await asyncio.gather(*(connect(uri, **from_there) for _ in range(20))):
             socket.transport.abort()

@@ -12,10 +12,11 @@ from commod.dashboard.jobs import service
 from commod.experiments import Sweep, prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, as_points, fit_cell
 from tests.browsing import ROOT
+from tests.waiting import PATIENCE
 
 
 def run(page="app.py", **query):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=2 * PATIENCE)
     for name, value in query.items():
         app.query_params[name] = value
     if page != "app.py":

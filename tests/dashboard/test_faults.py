@@ -24,6 +24,7 @@ from commod.uploads.reading import ReadTable
 from tests.browsing import ROOT
 from tests.dashboard.driving import figure, fine, run, slider
 from tests.dashboard.hostile import elements, texts
+from tests.waiting import PATIENCE, wait_until
 
 # ---- the queue ----
 
@@ -39,11 +40,11 @@ def test_the_queues_threads_survive_any_exception(wrong):
 
     for place in range(4):
         with queue.submit(place, Stage(fail)) as ticket:
-            assert ticket.wait(5)
+            wait_until(ticket.has)
             with pytest.raises(Exception):  # noqa: B017, PT011 - whatever it is, no BaseException
                 ticket.result()
     with queue.submit("sound", Stage(lambda report: 7)) as ticket:
-        assert ticket.wait(5)
+        wait_until(ticket.has)
         assert ticket.result() == 7
 
 
@@ -61,12 +62,12 @@ def test_work_of_a_session_that_is_dropped_ends_and_the_next_in_line_begins():
             ended.set()
 
     session_state = {"ticket": queue.submit("endless", Stage(endless))}
-    assert begun.wait(5)
+    assert begun.wait(PATIENCE)
     waiting = queue.submit("next", Stage(lambda report: "served"))
     assert not waiting.wait(0.05)
     session_state.clear()
-    assert ended.wait(5)
-    assert waiting.wait(5)
+    assert ended.wait(PATIENCE)
+    wait_until(waiting.has)
     assert waiting.result() == "served"
 
 
@@ -78,7 +79,7 @@ def test_a_search_is_given_up_when_its_session_is_closed():
     ]
     service._leave(tickets)  # what Streamlit calls when the connection ends
     for ticket in tickets:  # the one that ran, and the one that waited
-        assert ticket.wait(5)
+        wait_until(ticket.has)
         with pytest.raises(Abandoned):
             ticket.result()
 

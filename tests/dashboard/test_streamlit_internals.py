@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import re
-import time
+import threading
 from contextvars import copy_context
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +24,7 @@ from commod.dashboard import streamlit_internals as internals
 from commod.dashboard.server import startup
 from tests.browsing import ROOT
 from tests.dashboard.driving import run, slider
+from tests.waiting import PATIENCE
 
 
 def test_a_thread_without_a_session_is_never_stale(caplog):
@@ -313,9 +314,9 @@ def test_a_slider_is_sent_with_its_value_in_every_run(monkeypatch):
 # ---- fragments ----
 
 SCRIPT = """
-import time
 import streamlit as st
 from commod.dashboard.server.startup import wait_until_handed_over
+from tests.dashboard.test_streamlit_internals import drawn
 
 value = st.slider("s", 0, 9, key="s")
 
@@ -324,10 +325,12 @@ def board():
     st.text("board")
 
 board()
-time.sleep(0.05)
 st.text(f"end {value}")
+drawn.set()
 wait_until_handed_over()
 """
+PLAIN = SCRIPT.replace("wait_until_handed_over()", "")
+drawn = threading.Event()  # all of the page
 
 
 def rerun(slider="", value=0, fragment=""):
@@ -356,8 +359,8 @@ def on_a_busy_server(tmp_path, monkeypatch, script, act):
         session = runtime.get_app_session(session_id)
 
         async def idle():
-            async with asyncio.timeout(20):
-                while session._scriptrunner is not None:
+            async with asyncio.timeout(PATIENCE):
+                while session._scriptrunner is not None or not session._browser_queue.is_empty():
                     await asyncio.sleep(0.01)
 
         runtime.handle_backmsg(session_id, rerun())
@@ -365,13 +368,15 @@ def on_a_busy_server(tmp_path, monkeypatch, script, act):
         slider = next(m.delta.new_element.slider.id for m in sent if m.delta.new_element.HasField("slider"))
         fragment = next(m.auto_rerun.fragment_id for m in sent if m.HasField("auto_rerun"))
         sent.clear()
+        drawn.clear()
         runtime.handle_backmsg(session_id, rerun(slider, 1))
-        time.sleep(0.4)  # the loop is busy; the script draws its last text
+        # The loop is busy while the script draws its last text. Plain, the script then ends; ours waits for the loop.
+        assert drawn.wait(PATIENCE)
+        if script == PLAIN:
+            session._scriptrunner._script_thread.join(PATIENCE)
         for message in act(slider, fragment):
             runtime.handle_backmsg(session_id, message)
-        await asyncio.sleep(0.1)
         await idle()
-        await asyncio.sleep(0.05)
         value = session.session_state["s"]
         runtime.stop()
         await runtime.stopped
@@ -382,7 +387,7 @@ def on_a_busy_server(tmp_path, monkeypatch, script, act):
     return [m.delta.new_element.text.body for m in sent if m.delta.new_element.HasField("text")], value
 
 
-@pytest.mark.parametrize("script", [SCRIPT, SCRIPT.replace("wait_until_handed_over()", "")], ids=["ours", "plain"])
+@pytest.mark.parametrize("script", [SCRIPT, PLAIN], ids=["ours", "plain"])
 def test_a_fragment_does_not_undo_a_newer_move(tmp_path, monkeypatch, script):
     """Breaks: a board that is due just before a slider is released would put the slider back."""
 
@@ -401,8 +406,7 @@ def test_the_end_of_a_page_is_drawn_though_a_fragment_is_due(tmp_path, monkeypat
         return [rerun(slider, 1, fragment)]
 
     assert "end 1" in on_a_busy_server(tmp_path, monkeypatch, SCRIPT, act)[0]
-    plain = SCRIPT.replace("wait_until_handed_over()", "")
-    assert "end 1" not in on_a_busy_server(tmp_path, monkeypatch, plain, act)[0], "Streamlit waits by itself now"
+    assert "end 1" not in on_a_busy_server(tmp_path, monkeypatch, PLAIN, act)[0], "Streamlit waits by itself now"
 
 
 # ---- settings ----

@@ -11,11 +11,9 @@ import pytest
 from commod.datasets import add_task, forget_task, load_task
 from commod.experiments import prepare, scene
 from commod.metrics import compare_decisions
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.quick
-
-# Seconds in which a small f is trained many times over.
-SOON = 20
 
 
 @pytest.fixture
@@ -45,7 +43,7 @@ def trainings(monkeypatch):
         def train(self, task, train, base_model):
             if task.name == "slow":
                 self.began.set()
-                assert self.go_on.wait(60)
+                assert self.go_on.wait(PATIENCE)
             self.done.append(task.name)
             return sound(task, train, base_model)
 
@@ -74,12 +72,12 @@ def test_a_slow_f_holds_up_neither_a_scene_that_is_kept_nor_the_making_of_anothe
     kept, new = own("kept"), own("new")
     scene_kept = prepare(kept)
     slow = others.submit(prepare, own("slow"))
-    assert trainings.began.wait(SOON)
-    assert others.submit(prepare, kept).result(SOON) is scene_kept
-    assert others.submit(prepare, new).result(SOON).task.name == "new"
+    assert trainings.began.wait(PATIENCE)
+    assert others.submit(prepare, kept).result(PATIENCE) is scene_kept
+    assert others.submit(prepare, new).result(PATIENCE).task.name == "new"
     assert not slow.done()
     trainings.go_on.set()
-    assert slow.result(SOON).task.name == "slow"
+    assert slow.result(PATIENCE).task.name == "slow"
 
 
 def test_two_who_want_one_scene_train_its_f_once(own, others, trainings, monkeypatch):
@@ -103,11 +101,11 @@ def test_two_who_want_one_scene_train_its_f_once(own, others, trainings, monkeyp
     monkeypatch.setattr(scene, "Lock", Lock)
     name = own("slow")
     first = others.submit(prepare, name)
-    assert trainings.began.wait(SOON)
+    assert trainings.began.wait(PATIENCE)
     second = others.submit(prepare, name)
-    assert waits.wait(SOON)
+    assert waits.wait(PATIENCE)
     trainings.go_on.set()
-    assert first.result(SOON) is second.result(SOON) is prepare(name)
+    assert first.result(PATIENCE) is second.result(PATIENCE) is prepare(name)
     assert trainings.done == ["slow"]
 
 
@@ -127,10 +125,10 @@ def test_an_f_that_cannot_be_trained_keeps_nobody_from_trying_again(own, trainin
 def test_a_scene_whose_data_are_forgotten_while_it_is_made_is_not_kept(own, others, trainings):
     name = own("slow")
     first = others.submit(prepare, name)
-    assert trainings.began.wait(SOON)
+    assert trainings.began.wait(PATIENCE)
     forget_task(name)
     trainings.go_on.set()
-    assert first.result(SOON).task.name == name  # for who has asked in time
+    assert first.result(PATIENCE).task.name == name  # for who has asked in time
     with pytest.raises(ValueError, match="There is no task"):
         prepare(name)
 

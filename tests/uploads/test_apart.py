@@ -8,6 +8,7 @@ import pytest
 
 from commod.uploads import apart
 from commod.uploads.limits import TableError
+from tests.waiting import PATIENCE
 
 
 def read():
@@ -44,7 +45,7 @@ def test_a_reader_that_fails_in_any_way_is_a_damaged_file(monkeypatch, source):
 
 
 def test_a_reader_that_takes_too_long_is_ended(monkeypatch):
-    child(monkeypatch, "import time; time.sleep(60)")
+    child(monkeypatch, "import time; time.sleep(600)")
     monkeypatch.setattr(apart, "MAX_WAIT", 0.2)
     with pytest.raises(TableError, match="takes too long to unpack"):
         read()
@@ -69,6 +70,6 @@ def test_the_reader_knows_nothing_of_the_server(monkeypatch):
 )
 def test_the_reader_has_bounds(bound, greed, end):
     source = f"from commod.uploads import apart\napart.{bound}\nprint('bounded', flush=True)\n{greed}\nprint('done')"
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, timeout=PATIENCE, check=False)
     assert done.stdout == b"bounded\n"
     assert end in done.stderr if isinstance(end, bytes) else done.returncode == end

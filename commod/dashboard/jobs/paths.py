@@ -50,11 +50,12 @@ class PathPrecomputer:
             self._changed.notify_all()
 
     def _next(self, always: bool) -> tuple[Settings, Task]:
-        """The next path of what was wanted last, and its scene; waits until there is one and it is quiet enough."""
+        """The next path of the scene with the fewest so far, and that scene; waits until it is quiet enough."""
         with self._changed:
             while True:
                 if always or service.queue().idle_for >= QUIET:
-                    for scene, (left, at, begun) in reversed([*self._wanted.items()]):
+                    latest_first = reversed([*self._wanted.items()])
+                    for scene, (left, at, begun) in sorted(latest_first, key=lambda each: len(each[1][2])):
                         try:
                             path = next(left, None) if time.monotonic() - at < WANTED else None
                         except ValueError:  # a setting off the grid has no neighbours

@@ -98,7 +98,7 @@ on_forget(lambda data: fit.cache_clear())  # settings hold names of features, wh
 
 
 def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> Task:
-    """The same model before anybody has asked for it."""
+    """The same model before anybody has asked for it, or beside what somebody asked for."""
     model, heavy = settings.model(), is_large(settings.task_name)
     step = Step(fit_on_path, (model,), priority, heavy, of_scene=True, path=settings.line())
     return Task("fit", settings.scene(), (model,), (step,))

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -23,7 +24,7 @@ from commod.dashboard.model.picture import SCHEMA, picture_of
 from commod.dashboard.server.browser import browser_of
 from commod.dashboard.state.link import settings_of_link
 from commod.dashboard.state.own_data import session_with
-from commod.dashboard.state.settings import OWN_PREFIX
+from commod.dashboard.state.settings import OWN_PREFIX, Settings
 from commod.dashboard.streamlit_internals import sessions_of
 from commod.dashboard.text.language import FIRST, LANGUAGES
 
@@ -99,7 +100,8 @@ async def _answer(request: Request, browser: str | None, visitor: _Visitor) -> R
     language = parameters.get("lang", FIRST)
     if language not in LANGUAGES:
         raise ValueError(f"The language has to be one of {', '.join(LANGUAGES)}.")
-    settings = settings_of_link(parameters, _owned(parameters.get("data", ""), browser))
+    own = _owned(parameters.get("data", ""), browser)
+    settings = settings_of_link(parameters, own) if own else _settings_of_link(tuple(parameters.items()))
     stage = 1 if parameters.get("wait") == "complete" else 0
     ticket = service.submit(tasks.fit(settings))
     visitor.let_go()
@@ -119,6 +121,11 @@ async def _answer(request: Request, browser: str | None, visitor: _Visitor) -> R
     if not complete or settings.data.startswith(OWN_PREFIX):
         return JSONResponse(picture, headers=_NOT_STORED)
     return _cacheable(request, picture)
+
+
+@lru_cache(maxsize=4096)  # half of the time of an answer that is ready
+def _settings_of_link(parameters: tuple[tuple[str, str], ...]) -> Settings:
+    return settings_of_link(dict(parameters))
 
 
 def _owned(data: str, browser: str | None) -> str | None:

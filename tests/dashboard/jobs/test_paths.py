@@ -15,7 +15,7 @@ from commod.dashboard.state.settings import GRIDS, defaults
 from commod.datasets import add_task, forget_task, load_task
 from commod.experiments import prepare
 from commod.models import best_response
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 SETTINGS = defaults("german")
 
@@ -26,6 +26,22 @@ def alone(monkeypatch):
     queue = WorkQueue(1, 1)
     monkeypatch.setattr(service, "queue", lambda: queue)
     return queue
+
+
+@pytest.fixture
+def precomputer(monkeypatch):
+    """Makes precomputers, which have nothing left to do when the test is over."""
+    made = []
+
+    def make(threads=1):
+        made.append(paths.PathPrecomputer(threads))
+        return made[-1]
+
+    yield make
+    for each in made:
+        with each._changed:
+            each._wanted.clear()
+    wait_until(lambda: not service.queue()._jobs)  # monkeypatch still has this test's queue
 
 
 def test_a_model_on_a_known_path_is_the_same_to_the_last_digit():
@@ -80,7 +96,7 @@ def test_the_second_model_of_a_path_gets_what_the_first_has_solved(alone, monkey
     line = replace(SETTINGS, seed=4, lambda_fair=2.5)
     for settings in (line, replace(line, lambda_fair=5.0), replace(line, lambda_ratio=0.5, lambda_fair=5.0)):
         with service.submit(tasks.fit(settings)) as ticket:
-            assert ticket.wait(60, 0)
+            wait_until(lambda ticket=ticket: ticket.has(0))
             ticket.result(0)
     first, second, other_line = handed
     assert (first, other_line) == ([], [])
@@ -118,7 +134,7 @@ def test_every_path_is_precomputed_once_first_those_that_one_slider_leads_to():
     assert first == tasks.precompute(here, wholly=True)
 
 
-def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(alone, monkeypatch):
+def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(alone, precomputer, monkeypatch):
     tried = []
 
     def failing(settings, values, scene, points, report):
@@ -129,43 +145,62 @@ def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(
 
     monkeypatch.setattr(tasks, "solve_path", failing)
     monkeypatch.setattr(paths, "neighbours_of", lambda settings: iter([settings] * 2))
-    precomputer = paths.PathPrecomputer()
-    precomputer.want(SETTINGS)
-    wait_until(lambda: tried)
-    time.sleep(0.1)
-    precomputer.want(replace(SETTINGS, seed=7))
+    made = precomputer()
+    made.want(SETTINGS)
+    wait_until(lambda: tried and not made._wanted)
+    made.want(replace(SETTINGS, seed=7))
     wait_until(lambda: len(tried) > 1)
     assert [settings.seed for settings in tried[:2]] == [0, 7]  # nothing more of what has failed
 
 
-def test_when_the_hand_moves_the_paths_near_it_come_next_and_none_twice(alone, monkeypatch):
+def test_when_the_hand_moves_the_paths_near_it_come_next_and_none_twice(alone, precomputer, monkeypatch):
     solved, go = [], threading.Semaphore(0)
     here = replace(SETTINGS, seed=61)
     far = replace(here, lambda_ratio=GRIDS["lambda_ratio"][-1])
 
     def solve(settings, values, scene, points, report):
-        if settings.seed == here.seed:  # and no precomputer of another test's
-            solved.append(settings)
-            go.acquire(timeout=10)
+        solved.append(settings)
+        go.acquire(timeout=PATIENCE)
         return None, {}
 
     monkeypatch.setattr(tasks, "solve_path", solve)
     monkeypatch.setattr(paths, "neighbours_of", lambda settings: iter([settings, here, far]))
-    precomputer = paths.PathPrecomputer()
-    precomputer.want(here)
+    made = precomputer()
+    made.want(here)
     wait_until(lambda: solved)
-    precomputer.want(far)  # while the first is at work
+    made.want(far)  # while the first is at work
     go.release(10)
     wait_until(lambda: len(solved) == 4)
     ratios = [settings.lambda_ratio for settings in solved]
     assert ratios == [here.lambda_ratio, far.lambda_ratio, far.lambda_ratio, here.lambda_ratio]
 
 
-def test_nothing_is_precomputed_that_nobody_has_looked_at_for_minutes(alone, monkeypatch):
+def test_data_on_two_screens_take_turns(alone, precomputer, monkeypatch):
+    """Sixty people looked at two data sets, and one of them had no path for minutes."""
+    solved, go = [], threading.Semaphore(0)
+
+    def solve(settings, values, scene, points, report):
+        if settings.seed in (62, 63):  # and no precomputer of another test's
+            solved.append(settings.seed)
+            go.acquire(timeout=60)
+        return None, {}
+
+    monkeypatch.setattr(tasks, "solve_path", solve)
+    monkeypatch.setattr(paths, "neighbours_of", lambda settings: iter([settings]))
+    made = precomputer()
+    for seed in (62, 63):
+        made.want(replace(SETTINGS, seed=seed))
+        wait_until(lambda: solved)
+    go.release(10)
+    wait_until(lambda: len(solved) == 4)
+    assert solved == [62, 63, 63, 62]
+
+
+def test_nothing_is_precomputed_that_nobody_has_looked_at_for_minutes(alone, precomputer, monkeypatch):
     tried = []
     monkeypatch.setattr(tasks, "solve_path", lambda *about, scene, points, report: (tried.append(about), {}))
     monkeypatch.setattr(paths, "WANTED", -1.0)
-    paths.PathPrecomputer().want(SETTINGS)
+    precomputer().want(SETTINGS)
     time.sleep(0.2)
     assert not tried
 
@@ -177,7 +212,7 @@ def test_what_somebody_asks_for_comes_before_every_path():
 
 
 @pytest.fixture
-def at_work_on_paths(monkeypatch):
+def at_work_on_paths(precomputer, monkeypatch):
     """Paths at work, of two in all, which take until the test lets them go; three processes of the background."""
     queue = WorkQueue(1, 3)
     monkeypatch.setattr(service, "queue", lambda: queue)
@@ -185,9 +220,8 @@ def at_work_on_paths(monkeypatch):
     at_work, go, ours = [], threading.Event(), [replace(SETTINGS, seed=seed) for seed in (51, 52)]
 
     def solve(settings, values, scene, points, report):
-        if settings in [one.model() for one in ours]:  # and no precomputer of another test's
-            at_work.append(settings)
-            go.wait(10)
+        at_work.append(settings)
+        go.wait(PATIENCE)
         return None, {}
 
     monkeypatch.setattr(tasks, "solve_path", solve)
@@ -196,17 +230,17 @@ def at_work_on_paths(monkeypatch):
     go.set()
 
 
-def test_all_processes_but_one_precompute_once_nobody_has_asked_for_anything_for_a_while(at_work_on_paths):
+def test_all_processes_but_one_precompute_once_nobody_has_asked_for_anything_for_a_while(at_work_on_paths, precomputer):
     at_work, _ = at_work_on_paths
-    paths.PathPrecomputer(2).want(SETTINGS)
+    precomputer(2).want(SETTINGS)
     wait_until(lambda: len(at_work) == 2)
 
 
-def test_while_somebody_waits_one_process_precomputes(at_work_on_paths):
+def test_while_somebody_waits_one_process_precomputes(at_work_on_paths, precomputer):
     at_work, queue = at_work_on_paths
     asked = threading.Event()
-    with queue.submit("asked for", Stage(lambda report: asked.wait(10))):
-        paths.PathPrecomputer(2).want(SETTINGS)
+    with queue.submit("asked for", Stage(lambda report: asked.wait(PATIENCE))):
+        precomputer(2).want(SETTINGS)
         wait_until(lambda: at_work)
         time.sleep(0.5)
         assert len(at_work) == 1
@@ -216,13 +250,13 @@ def test_while_somebody_waits_one_process_precomputes(at_work_on_paths):
     wait_until(lambda: len(at_work) == 2)
 
 
-def test_who_waits_for_quiet_does_not_start_when_the_next_person_arrives(at_work_on_paths, monkeypatch):
+def test_who_waits_for_quiet_does_not_start_when_the_next_person_arrives(at_work_on_paths, precomputer):
     """Review, bug 5: threads that had nothing to do were woken by the next visitor, and all began at that moment."""
     at_work, queue = at_work_on_paths
-    made = paths.PathPrecomputer(2)
+    made = precomputer(2)
     time.sleep(0.6)  # quiet, and nothing to do
     asked = threading.Event()
-    with queue.submit("asked for", Stage(lambda report: asked.wait(10))):
+    with queue.submit("asked for", Stage(lambda report: asked.wait(PATIENCE))):
         made.want(SETTINGS)
         wait_until(lambda: at_work)
         time.sleep(0.5)
@@ -230,14 +264,13 @@ def test_who_waits_for_quiet_does_not_start_when_the_next_person_arrives(at_work
         asked.set()
 
 
-def test_a_setting_off_the_grid_does_not_end_the_thread(alone, monkeypatch):
+def test_a_setting_off_the_grid_does_not_end_the_thread(alone, precomputer, monkeypatch):
     """Review, bug 6."""
     tried = []
     monkeypatch.setattr(tasks, "solve_path", lambda *about, scene, points, report: (tried.append(about), {}))
-    made = paths.PathPrecomputer()
+    made = precomputer()
     made.want(replace(SETTINGS, lambda_ratio=0.123))
-    time.sleep(0.1)
+    wait_until(lambda: not made._wanted)
+    tried.clear()
     made.want(SETTINGS)
     wait_until(lambda: tried)
-    with made._changed:
-        made._wanted.clear()

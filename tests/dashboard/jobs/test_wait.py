@@ -10,6 +10,7 @@ from commod.dashboard.jobs import wait
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.wait import deferred_paint, first_paint
+from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -21,10 +22,12 @@ class Place:
     """What a script writes its progress to."""
 
     def __init__(self):
-        self.shown = []
+        self.shown, self.seen = [], None
 
     def progress(self, share, text):
         self.shown.append(text)
+        if self.seen:
+            self.seen()
 
     def empty(self):
         self.shown.append("")
@@ -45,23 +48,24 @@ def test_other_threads_may_wait_while_one_draws(queue):
     with first_paint():
         other = threading.Thread(target=lambda: found.append(wait.wait(queue.submit("k", Stage(lambda report: 7)))))
         other.start()
-        other.join(5)
+        other.join(PATIENCE)
     assert found == [7]
 
 
 def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
     place = Place()
+    monkeypatch.setattr(wait, "PATIENCE", PATIENCE)
     assert wait.wait(queue.submit("short", Stage(lambda report: 7)), place, "Training") == 7
     assert place.shown == []
     monkeypatch.setattr(wait, "PATIENCE", 0.0)
     go = threading.Event()
 
     def work(report):
-        report(0.5)
-        go.wait(5)
+        report(0.01)
+        go.wait(PATIENCE)
         return 8
 
-    threading.Timer(0.3, go.set).start()
+    place.seen = go.set
     assert wait.wait(queue.submit("long", Stage(work)), place, "Training") == 8
     assert place.shown[0] == "Training …"
     assert place.shown[-1] == ""
@@ -81,9 +85,10 @@ def test_who_waits_is_told_how_many_come_before_and_when_it_will_be_ready(before
     assert wait.in_line("Searching", SimpleNamespace(before=before, note="", seconds_left=seconds)) == told
 
 
-def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_meanwhile(queue):
+def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_meanwhile(queue, monkeypatch):
+    monkeypatch.setattr(wait._here, "next_look", 0.0, raising=False)
     go, drawn, looked = threading.Event(), [], set()
-    slow = queue.submit("slow", Stage(lambda report: go.wait(5) and "slow", Priority.BACKGROUND))
+    slow = queue.submit("slow", Stage(lambda report: go.wait(PATIENCE) and "slow", Priority.BACKGROUND))
     quick = queue.submit("quick", Stage(lambda report: "quick"))
 
     def draw(ticket):
@@ -102,7 +107,7 @@ def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_m
 
 def test_a_place_that_outlives_the_run_is_not_given_up(queue):
     go = threading.Event()
-    held = queue.submit("k", Stage(lambda report: go.wait(5)))
+    held = queue.submit("k", Stage(lambda report: go.wait(PATIENCE)))
 
     class StaleError(Exception):
         pass
@@ -114,14 +119,13 @@ def test_a_place_that_outlives_the_run_is_not_given_up(queue):
         wait.draw_pending(wait.Pending(held, stale, stale, held=True))
     assert queue.abandoned == 0
     go.set()
-    until = time.monotonic() + 5
-    while not held.wait(0.1):
-        assert time.monotonic() < until
+    wait_until(held.has)
     assert held.result() is True
 
 
 def test_the_rest_of_pages_is_drawn_one_session_after_the_other_and_nobody_waits_for_very_long(monkeypatch):
     at_once, most, lock = [], [], threading.Lock()
+    monkeypatch.setattr(wait, "LONGEST_LINE", PATIENCE)
 
     def draw():
         with deferred_paint():
@@ -136,13 +140,13 @@ def test_the_rest_of_pages_is_drawn_one_session_after_the_other_and_nobody_waits
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE)
     assert most == [1] * 10
     monkeypatch.setattr(wait, "LONGEST_LINE", 0.1)
     with deferred_paint():
         other = threading.Thread(target=draw)
         other.start()
-        other.join(10)
+        other.join(PATIENCE)
     assert len(most) == 11, "it did not wait for ever"
 
 
@@ -163,7 +167,7 @@ def test_a_run_that_nobody_wants_any_more_leaves_the_line(monkeypatch):
     with deferred_paint():
         other = threading.Thread(target=draw)
         other.start()
-        other.join(10)
+        other.join(PATIENCE)
     assert left == ["left"]
     with deferred_paint():
         pass

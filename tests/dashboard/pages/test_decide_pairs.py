@@ -11,6 +11,7 @@ from commod.dashboard.views.pairs import Offer
 from commod.decisions import Interview, Preference, models_to_choose_from
 from commod.decisions.pairs import MOST_ASKED, Trade
 from tests.dashboard.driving import fine, small_sweep, words
+from tests.waiting import PATIENCE
 
 SCRIPT = """
 import streamlit as st
@@ -35,7 +36,7 @@ def section(monkeypatch):
     monkeypatch.setattr(pairs, "offer_of", offered)
 
     def run(**query):
-        app = AppTest.from_string(SCRIPT, default_timeout=60)
+        app = AppTest.from_string(SCRIPT, default_timeout=PATIENCE)
         for name, value in query.items():
             app.query_params[name] = value
         return fine(app.run())

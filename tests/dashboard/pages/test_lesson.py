@@ -40,7 +40,7 @@ from commod.metrics.figures import FIGURES
 from commod.models.competitors import make_method
 from tests.dashboard.driving import figure as tile
 from tests.dashboard.driving import fine, run, slider, tables
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 LESSON = "pages/lesson.py"
 BAR_EXAM = scenario("bar_exam", "en")
@@ -424,7 +424,7 @@ def test_the_notes_say_their_step_and_can_be_stopped(monkeypatch):
     assert app.get("progress")[-1].proto.text == f"Writing the notes: step 3 of {len(BAR_EXAM.steps)} …"
     assert not ended.is_set()
     fine(next(b for b in app.button if b.label == "Stop writing").click().run())
-    assert ended.wait(10)
+    assert ended.wait(PATIENCE)
     assert any(text.value.startswith("Stopped.") for text in app.caption)
     assert any(b.label.startswith("Write the teacher's notes") for b in app.button)
 

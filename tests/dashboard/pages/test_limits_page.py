@@ -142,17 +142,21 @@ def test_a_search_that_fails_says_so_and_nothing_is_lost(monkeypatch, error, say
 
 
 @pytest.fixture
-def slow_search(monkeypatch):
-    quick = search.Search._try
+def endless_search(monkeypatch):
+    """It tries three settings, and then goes on until somebody stops it."""
 
-    def slow(self, lambdas):
-        quick(self, lambdas)
-        time.sleep(1)
+    def try_all(self, lambdas, told):
+        for each in [*lambdas][:3]:
+            self._try(each)
+            told()
+        while True:
+            told()
+            time.sleep(0.01)
 
-    monkeypatch.setattr(search.Search, "_try", slow)
+    monkeypatch.setattr(search.Search, "try_all", try_all)
 
 
-def test_a_search_can_be_stopped(monkeypatch, slow_search):
+def test_a_search_can_be_stopped(monkeypatch, endless_search):
     app = run()
     monkeypatch.setattr(target, "pending", lambda place: None)  # as if the script were still waiting
     ask(app, 0.41, 9.0)
@@ -163,7 +167,7 @@ def test_a_search_can_be_stopped(monkeypatch, slow_search):
     wait_until(lambda: service.queue().abandoned > abandoned)  # the work ends
 
 
-def test_what_a_stopped_search_has_found_can_be_opened(monkeypatch, slow_search):
+def test_what_a_stopped_search_has_found_can_be_opened(monkeypatch, endless_search):
     app = run()
     monkeypatch.setattr(target, "pending", lambda place: None)  # as if the script were still waiting
     ask(app, 0.42, 9.0)

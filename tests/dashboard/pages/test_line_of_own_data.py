@@ -82,6 +82,7 @@ def test_a_rare_outcome_gets_a_cut_off_at_which_there_is_something_to_decide(mon
     assert "decisions change" in words(app)  # somebody does change
 
 
+@pytest.mark.with_start
 def test_a_fair_f_opens_at_rest_and_says_so(monkeypatch):
     app = opened(monkeypatch, people(gap=0.0).assign(z=0.5))
     assert "little that demographic parity would correct" in told(app)
@@ -91,6 +92,7 @@ def test_a_fair_f_opens_at_rest_and_says_so(monkeypatch):
     assert slider(app, "lambda_fair").value == 0.0
 
 
+@pytest.mark.with_start
 def test_own_data_open_where_half_of_the_fairness_is_bought(monkeypatch):
     app = opened(monkeypatch, people())
     fine(use(app).click().run())

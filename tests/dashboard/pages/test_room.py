@@ -26,6 +26,7 @@ from commod.dashboard.views.room import figures_of
 from commod.decisions import Answer as Said
 from commod.decisions import Interview, models_to_choose_from
 from tests.dashboard.driving import fine, run, slider, small_sweep, tables, words
+from tests.waiting import PATIENCE
 
 ROOM, LESSON = "pages/room.py", "pages/lesson.py"
 USUAL = defaults("law_school")
@@ -499,7 +500,7 @@ def test_the_most_telling_pair_is_asked_and_what_the_room_says_of_it_is_an_answe
     assert "Ask the most telling pair" in [
         button.label for button in click(klass.page(klass.leader), "This model or that?").button
     ]
-    dialog = AppTest.from_string(DIALOG, default_timeout=60)  # its parts rerun alone, which the harness cannot do
+    dialog = AppTest.from_string(DIALOG, default_timeout=PATIENCE)  # its parts rerun alone, which the harness cannot do
     dialog.query_params["room"], dialog.query_params["seat"] = klass.leader.code, klass.leader.token
     click(fine(dialog.run()), "Ask the most telling pair")
     asked = klass.room.question

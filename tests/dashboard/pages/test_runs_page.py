@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from commod import __version__
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model import training
@@ -278,7 +279,7 @@ def test_figures_of_another_version_are_told():
     assert not app.warning
     here["g"]["p_rule"] += 1e-6
     content = exported(Run("W", weak()), figures={weak().model(): here})
-    app = fine(upload(run(PAGE), content.replace(b'"library": "0.1.0"', b'"library": "0.0.9"')))
+    app = fine(upload(run(PAGE), content.replace(f'"library": "{__version__}"'.encode(), b'"library": "0.0.9"')))
     (warning,) = told(app)[1:]
     assert warning.startswith("The file of “W” was made by another version (commod 0.0.9): P-Rule of g is ")
 

@@ -19,6 +19,7 @@ from commod.dashboard.rooms.room_database import LOOK_SECONDS, PRESENCE_SECONDS
 from commod.dashboard.rooms.room_store import SEEN_EVERY
 from tests.dashboard.rooms.conftest import Clock
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
+from tests.waiting import PATIENCE, wait_until
 
 if not hasattr(os, "fork"):
     pytest.skip("needs fork", allow_module_level=True)
@@ -35,7 +36,7 @@ def patient(database):
 
 def _vote(database, seats, begin):
     store = RoomStore(database)
-    begin.wait(timeout=30)
+    begin.wait(timeout=PATIENCE)
     with ThreadPoolExecutor(len(seats)) as pool:
         list(pool.map(lambda seat: store.send_vote(seat, LINK, FIGURES, f"of {seat.name}"), seats))
     store.dispose()
@@ -56,7 +57,7 @@ def test_two_hundred_votes_at_one_moment_count_once_each(database):
     for voter in voters:
         voter.start()
     for voter in voters:
-        voter.join(timeout=60)
+        voter.join(timeout=PATIENCE)
     assert [voter.exitcode for voter in voters] == [0, 0]
     seen = store.look(room.code)
     assert sorted(vote.name for vote in seen.question.votes) == sorted(seat.name for seat in seats)
@@ -67,7 +68,7 @@ def test_two_hundred_votes_at_one_moment_count_once_each(database):
 
 def _lead_for_a_while(database, seat, begin):
     store = patient(database)
-    begin.wait(timeout=30)
+    begin.wait(timeout=PATIENCE)
     for _ in range(15):
         for act in (store.ask_to_sign, store.show_result, store.ask_again, store.end_question):
             with suppress(RoomError):  # the other one was quicker
@@ -85,7 +86,7 @@ def test_two_leaders_who_compete_leave_one_question_at_a_time(database):
     for each in leaders:
         each.start()
     for each in leaders:
-        each.join(timeout=60)
+        each.join(timeout=PATIENCE)
     assert [each.exitcode for each in leaders] == [0, 0]
     store.ask_to_sign(leader)
     asked = store.look(room.code).questions
@@ -114,14 +115,11 @@ def test_a_confirmed_vote_survives_kill_9(database):
     confirmed = process.Value("q", -1, lock=False)
     voter = process.Process(target=_vote_without_end, args=(database, leader, seats, confirmed))
     voter.start()
-    deadline = time.monotonic() + 30
-    while confirmed.value < 50 and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: confirmed.value >= 50)
     os.kill(voter.pid, signal.SIGKILL)
-    voter.join(timeout=30)
+    voter.join(timeout=PATIENCE)
     assert voter.exitcode == -signal.SIGKILL
     last = confirmed.value
-    assert last >= 50
     again = patient(database)
     reasons = [vote.reason for question in again.look(room.code).questions for vote in question.votes]
     assert reasons in [[f"vote {number}" for number in range(end)] for end in (last + 1, last + 2)]
@@ -130,7 +128,7 @@ def test_a_confirmed_vote_survives_kill_9(database):
 
 def _vote_until_the_end(database, seats, begin, told):
     store = patient(database)
-    begin.wait(timeout=30)
+    begin.wait(timeout=PATIENCE)
     for place in count():
         try:
             store.send_vote(seats[place % len(seats)], LINK, FIGURES, f"vote {place}")
@@ -149,13 +147,13 @@ def test_a_room_that_is_deleted_while_people_vote_leaves_nothing(database):
     voters = [process.Process(target=_vote_until_the_end, args=(database, seats, begin, told)) for _ in range(2)]
     for voter in voters:
         voter.start()
-    begin.wait(timeout=30)
+    begin.wait(timeout=PATIENCE)
     time.sleep(0.2)
     store.delete(leader)
     for voter in voters:
-        voter.join(timeout=30)
+        voter.join(timeout=PATIENCE)
     assert [voter.exitcode for voter in voters] == [0, 0]
-    assert [told.get(timeout=5) for _ in voters] == ["no_room", "no_room"]
+    assert [told.get(timeout=PATIENCE) for _ in voters] == ["no_room", "no_room"]
     with store._reader.begin() as connection:
         for table in reversed(schema.metadata.sorted_tables):
             if "code" in table.c:
@@ -211,14 +209,11 @@ def test_a_process_that_is_killed_while_it_writes_loses_nothing(database):
     written = process.Value("q", -1, lock=False)
     writer = process.Process(target=_write_without_end, args=(database, ana, written))
     writer.start()
-    deadline = time.monotonic() + 30
-    while written.value < 20 and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: written.value >= 20)
     os.kill(writer.pid, signal.SIGKILL)
-    writer.join(timeout=30)
+    writer.join(timeout=PATIENCE)
     assert writer.exitcode == -signal.SIGKILL
     last = written.value
-    assert last >= 20
 
     again = patient(database)
     seen = again.look(room.code)

@@ -1,6 +1,7 @@
 """Who is let in, and who is told that the server is full."""
 
 import asyncio
+import importlib
 import sys
 
 import pytest
@@ -187,7 +188,22 @@ def test_a_limit_that_is_no_number_ends_the_start(monkeypatch, text):
 
 def test_a_system_without_descriptor_limits_starts_all_the_same(monkeypatch):
     monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
+    with pytest.raises(ImportError):
+        importlib.import_module("resource")
+    assert gate.raise_descriptor_limit() is None
+
+
+def test_a_system_that_forbids_the_change_starts_all_the_same(monkeypatch):
+    resource, asked = pytest.importorskip("resource"), []
+
+    def forbid(_, limits):
+        asked.append(limits)
+        raise ValueError("not allowed to raise maximum limit")
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 4_096))
+    monkeypatch.setattr(resource, "setrlimit", forbid)
     gate.raise_descriptor_limit()
+    assert asked == [(4_096, 4_096)]
 
 
 def test_the_server_takes_as_many_descriptors_as_it_may(monkeypatch):

@@ -16,6 +16,7 @@ from commod.dashboard.server import startup
 from commod.dashboard.server.browser import COOKIE, browser_of
 from commod.dashboard.server.headers import headers
 from tests.browsing import ROOT
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_rooms_are_swept_again_after_an_error(monkeypatch, caplog):
 
     async def act():
         sweeping = asyncio.create_task(startup._sweep_rooms())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while len(swept) < 3:
                 await asyncio.sleep(0.001)
         sweeping.cancel()
@@ -96,7 +97,7 @@ def test_the_rest_of_two_pages_is_drawn_one_after_the_other():
     with deferred_paint():
         rest = threading.Thread(target=draw_rest)
         rest.start()
-        assert second.wait(30)
+        assert second.wait(PATIENCE)
         order.append("first")
     rest.join()
     assert order == ["first", "second"]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commod import __version__
 from commod.dashboard.state.runs_file import (
     MAX_BYTES,
     MAX_RUNS,
@@ -122,7 +123,7 @@ def test_figures_come_along():
     content = write_runs([run], {run.settings.model(): FIGURES})
     (read,), problems = read_runs(content.encode())
     assert not problems
-    assert read.claim == Claim(FIGURES, "0.1.0")
+    assert read.claim == Claim(FIGURES, __version__)
     assert json.loads(content)["runs"][0]["figures"] == FIGURES
 
 

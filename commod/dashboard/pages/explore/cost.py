@@ -22,4 +22,4 @@ def begin_cost(settings: Settings, result: FitResult, place: Any) -> Pending | N
         with deferred_paint():
             place.markdown(f"**Limited.** {limits} {escape_markdown(result.beside(ticket.result()))}")
 
-    return Pending(submit(tasks.fit(settings.free())), paint)
+    return Pending(submit(tasks.prefetch(settings.free())), paint)

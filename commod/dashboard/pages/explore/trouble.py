@@ -54,7 +54,7 @@ def begin_trouble(settings: Settings, result: FitResult, place: Any) -> list[Pen
             elif not left:
                 told.markdown("No other form of the update does better at these sliders; a smaller λ_fair may.")
 
-    return [Pending(submit(tasks.fit(other)), partial(paint, label)) for label, other in list(left.items())]
+    return [Pending(submit(tasks.prefetch(other)), partial(paint, label)) for label, other in list(left.items())]
 
 
 def _does_better(other: FitResult, result: FitResult) -> bool:
