@@ -177,7 +177,7 @@ def test_every_part_follows_the_sliders_and_choices(browser, pages):
             assert f"{answer.part:,} of {answer.whole:,}" in page.locator("#checks").inner_text()
     assert page.locator("#tradeoff .chart .tried path[role]").count() == len(grid["update"])
     page.locator("#set_fairness").select_option("equalized_odds")
-    assert "mistreatment" in page.locator("#tradeoff .chart").inner_text().lower()
+    assert "mistreatment" in page.locator("#tradeoff .chart").text_content().lower()
     assert "fairness=equalized_odds" in page.url
     assert not page.errors
     page.close()

@@ -83,7 +83,7 @@ class Models {
 
 class Page {
   constructor(pack) {
-    Object.assign(this, { pack, models: new Models(pack), tried: [], asked: new URLSearchParams(location.search) });
+    Object.assign(this, { pack, models: new Models(pack), tried: [], formats: {}, asked: new URLSearchParams(location.search) });
     const wanted = this.asked.get("lang") ?? navigator.language.slice(0, 2);
     this.language = wanted in pack.words ? wanted : Object.keys(pack.words)[0];
     this.settings = this.start = Object.fromEntries(Object.keys(pack.grid).map((name) => [name, pack.query[name]]));
@@ -116,7 +116,9 @@ class Page {
   }
 
   number(value, digits = 0) {
-    return value === null ? "–" : value.toLocaleString(this.language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    const how = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    this.formats[`${this.language} ${digits}`] ??= new Intl.NumberFormat(this.language, how);
+    return value === null ? "–" : this.formats[`${this.language} ${digits}`].format(value);
   }
 
   percent(share, digits = 1) {
