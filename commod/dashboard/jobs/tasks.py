@@ -12,6 +12,7 @@ from commod.dashboard.jobs.computation import Computation, Step, Task, is_large
 from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import BOUND, LIGHT_CELLS, Priority
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.standalone import grid_of, models_of, parts_of
 from commod.dashboard.model.training import fit_on_path, solve_path, some_refits, wanted_refits
 from commod.dashboard.state.settings import STOPS, Settings
 from commod.datasets import Choice, is_shipped, load_task, on_forget
@@ -132,6 +133,15 @@ def splits(result: FitResult) -> Task | None:
     if not result.changed_test.any() or wanted_refits(result, "splits") < 2:
         return None
     return refits(result, "splits")
+
+
+def standalone(settings: Settings) -> Task:
+    """Every model of a page that needs no server, in parts that all processes share."""
+    parts = [
+        Task("models_of", settings.scene(), (part,), (Step(models_of, (part, grid), Priority.BACKGROUND),))
+        for part, grid in parts_of(settings, grid_of(settings))
+    ]
+    return Task("standalone", settings.scene(), (settings.model(),), (Step(list),), tuple(parts))
 
 
 tree = Computation(FitResult.tree)

@@ -12,9 +12,11 @@ import streamlit as st
 
 from commod import portable
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
+from commod.dashboard.jobs.wait import Pending, draw_pending, in_line, result_of
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.standalone import MOST_PEOPLE, grid_of, page_html
 from commod.dashboard.pages.take_home.files import file_name, predictions_csv
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided
@@ -27,6 +29,7 @@ from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.model import current_model
 from commod.dashboard.views.model_file import model_file
+from commod.datasets import is_shipped
 from commod.decisions import Requirements, best_under, facts_of
 from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
@@ -47,8 +50,9 @@ def show() -> None:
     session.keep_link()
     _files(result, session.current())
     _how_to(result)
+    page = _page(result)
     # Report and predictions tell whether it would happen again: begun here, it is there when they are asked for.
-    draw_pending(Pending(submit(tasks.refits(result)), lambda _: None))
+    draw_pending(Pending(submit(tasks.refits(result)), lambda _: None), page)
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,44 @@ def _file(export: Export, place: Any) -> None:
     place.markdown(f"**{export.title}** ({export.size})  \n{escape_markdown(export.purpose)}")
     label = f"{export.title} as {export.kind}"
     offer(label, export.make, export.name, place=place, key=f"take_{export.title}", icon=export.icon)
+
+
+def _page(result: FitResult) -> Pending | None:
+    """A page that needs no server, which takes minutes to make: begun when somebody asks for it."""
+    with st.container(border=True):
+        st.markdown(
+            "**Page without a server** (about 1 MB)  \nTo hand out: all sliders, both criteria and every update in one "
+            "HTML file, with a five-minute lesson. It opens on any phone or computer and needs no network."
+        )
+        settings, own = result.settings, not is_shipped(result.task.name)
+        rows = own and st.checkbox(f"Put rows of up to {MOST_PEOPLE} test people into the file", key="take_rows")
+        place, task = st.empty(), tasks.standalone(settings)
+        name, address = file_name(result, "page", "html"), (st.context.url or "").partition("/take_home")[0]
+
+        def ready(parts: list[bytes]) -> None:
+            make = partial(page_html, settings, grid_of(settings), parts, people=rows, app=address)
+            offer("Page as HTML", lambda: make().encode(), name, place=place, key="take_page", icon=":material/web:")
+
+        if (parts := get(task)) is not None:
+            ready(parts)
+        elif place.button("Make the page (takes some minutes)", key="make_page") or _asked_for() == settings:
+            st.session_state["page_asked_for"] = settings
+            return Pending(
+                submit(task),
+                lambda ticket: ready(ticket.result()),
+                lambda ticket: _tell(place, ticket),
+            )
+    return None
+
+
+def _tell(place: Any, ticket: Ticket) -> None:
+    place.progress(ticket.progress, in_line("Training every model", ticket))
+
+
+def _asked_for() -> Settings | None:
+    """Of which model the page is being made."""
+    found: Settings | None = st.session_state.get("page_asked_for")
+    return found
 
 
 def _how_to(result: FitResult) -> None:
