@@ -37,7 +37,7 @@ def updates_snapshots(pytestconfig):
 
 def pytest_configure(config):
     if config.option.markexpr == "quick":
-        config.option.markexpr = "quick and not slow"
+        config.option.markexpr = "quick and not slow and not longer"
 
 
 def pytest_collection_modifyitems(items):

@@ -55,6 +55,7 @@ def test_each_group_has_its_own_error_and_the_same_seed_the_same_interval():
 
 @pytest.mark.parametrize("people", [80, 400])
 @pytest.mark.parametrize("error", [0.0, 0.05, 0.15])
+@pytest.mark.longer
 def test_the_intervals_hold_what_is_true(error, people):
     """Scores that are too high by so much everywhere; nineteen of twenty intervals should hold it, also if it is 0."""
     rng, held, values, measured = np.random.default_rng(3), [], [], []

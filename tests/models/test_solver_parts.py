@@ -158,6 +158,7 @@ def test_many_weights_in_few_steps():
 
 
 @pytest.mark.parametrize("update", ["ratio", "affine"])
+@pytest.mark.longer
 def test_more_features_than_the_ladder_is_solved_on(update):
     rng = np.random.default_rng(0)
     n, d = 600, CLIMB_FEATURES + 14

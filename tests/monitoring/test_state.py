@@ -122,6 +122,7 @@ def test_money_is_bet_once():
     assert 0.99 < sum(money_on(number) for number in range(500)) <= 1
 
 
+@pytest.mark.longer
 def test_false_alarms_of_a_quiet_year_are_rare():
     """At the limit itself, and where a group is small; 5 % are promised, and 400 years are looked at."""
     for name in ("law_school", "german"):

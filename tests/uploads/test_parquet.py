@@ -40,6 +40,7 @@ def test_the_table_comes_back_as_it_was():
     assert table.to_pydict() == {"age": [30, 41], "city": ["North", "South"], "hired": ["yes", "no"]}
 
 
+@pytest.mark.longer
 def test_a_table_that_is_too_large_is_refused_whatever_its_footer_says():
     for hidden in (False, True):
         with pytest.raises(TableError, match="unpacks to more than 256 MB"):

@@ -168,6 +168,7 @@ def test_loss_and_slope_handed_to_the_optimiser(monkeypatch, architecture, fairn
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.longer
 def test_a_larger_weight_is_fairer(architecture):
     c = case("law_school")
     s = c.train.sensitive

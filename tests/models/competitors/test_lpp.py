@@ -74,6 +74,7 @@ def small_case(seed, aware, groups=2):
 @pytest.mark.parametrize("alpha", [0.15, 0.04])
 @pytest.mark.parametrize("fairness", CRITERIA)
 @pytest.mark.parametrize("method", [LPP, OracleLPP])
+@pytest.mark.longer
 def test_the_dual_rule_is_the_solution_of_the_full_program(method, fairness, alpha, seed, groups):
     aware = method is OracleLPP
     X, y, s, f, settings, joint = small_case(seed, aware, groups)
