@@ -525,12 +525,14 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    from commod.decisions import not_checked, other_versions, read_record, verify_record
+    from commod.decisions import confirmation, not_checked, other_versions, read_record, verify_record
 
     record = read_record(_content_of(arguments.decision, "the file of a decision"))
     task = _task_of_record(record, arguments.data)
     said = {name: _one_line(str(text)) for name, text in record["signature"].items()}
     _say(f"Sealed on {said['signed']}, in the name of {said['who']}, {said['role']}; look again {said['look_again']}.")
+    if told := confirmation(record):
+        _say(told)
     for difference in other_versions(record):
         _say(f"Other software: {_one_line(difference)}.", file=sys.stderr)
     lines = verify_record(record, task)

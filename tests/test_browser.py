@@ -18,6 +18,7 @@ from commod.datasets.example import example_table
 from commod.experiments import prepare
 from commod.models.export import portable_json
 from commod.monitoring import batch_of, reference_of
+from tests import first_screen
 from tests.browsing import ROOT, WITH_PROCESSES, chromium, cut_off, follow, metric, query, serve, settled, still
 from tests.fitting import case, fit
 from tests.keyboard import in_focus, mark, walk
@@ -80,7 +81,7 @@ def command_line(**options):
 @pytest.mark.slow
 def test_tile_point_and_command_line_agree(open_page):
     page = open_page()
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight", times=2)
+    press(page, "How much fairness? (λ_fair)", "ArrowRight")
     page.wait_for_url("**lambda_fair=3.5*")
     settled(page)
     expected = command_line(lambda_fair=3.5, lambda_concepts=0.05)
@@ -98,8 +99,8 @@ def test_every_slider_redraws(open_page):
     page = open_page()
     seen = {drawn(page)}
     for label, key in (
-        ("How much fairness do you ask for? (λ_fair)", "ArrowLeft"),
-        ("Stay close to the old model (λ_ratio)", "End"),
+        ("How much fairness? (λ_fair)", "ArrowLeft"),
+        ("Stay close to f (λ_ratio)", "End"),
         ("Use few features (λ_concepts)", "End"),
     ):
         before = drawn(page)
@@ -115,7 +116,7 @@ def test_every_slider_redraws(open_page):
     page.get_by_role("button", name="Reset").click()
     page.wait_for_url("**lambda_fair=3&*")
     settled(page)
-    press(page, "How finely to explain (k)", "ArrowRight", times=2)
+    press(page, "Concepts (k)", "ArrowRight", times=2)
     page.wait_for_url("**k=4*")
     settled(page)
     assert page.locator("[data-testid='concepts'] h3").count() == 4
@@ -128,8 +129,8 @@ def test_every_slider_redraws(open_page):
 @pytest.mark.slow
 def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_change(open_page, served):
     page = open_page()
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowLeft", times=3)
-    page.wait_for_url("**lambda_fair=2.25*")
+    press(page, "How much fairness? (λ_fair)", "ArrowLeft", times=3)
+    page.wait_for_url("**lambda_fair=1.5*")
     settled(page)
     figures = [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")]
     other = open_page(page.url.removeprefix(f"{served}/"))
@@ -147,11 +148,40 @@ def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_ch
     assert [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")] == figures
 
 
+def test_the_first_screen_is_short(browser, served):
+    page = browser.new_page(viewport=first_screen.SIZE)
+    page.goto(served)
+    still(page)
+    found = first_screen.count(page)
+    page.close()
+    assert len(found["words"]) <= 130, found["words"]
+    assert len(found["stops"]) <= 25, found["stops"]
+
+
+def test_the_menu_is_within_five_tab_stops(open_page):
+    page = open_page("glossary")
+    mark(page)
+    page.evaluate("() => document.activeElement.blur()")
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        if in_focus(page) == "Menu":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.activeElement.closest('[data-testid=stHeader], nav, [role=navigation]')")
+
+
+def test_a_phone_shows_the_menu(open_page):
+    page = open_page("glossary", size="narrow")
+    button = page.get_by_test_id("stExpandSidebarButton")
+    assert button.evaluate("e => getComputedStyle(e, '::after').content") == '"Menu"'
+    assert button.bounding_box()["y"] < 100
+
+
 @pytest.mark.slow
 def test_undo_redo_and_back_to_a_point_tried_before(open_page):
     page = open_page()
     start = drawn(page)
-    press(page, "How much fairness do you ask for? (λ_fair)", "Home")
+    press(page, "How much fairness? (λ_fair)", "Home")
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)
     moved = drawn(page)
@@ -175,12 +205,12 @@ def test_six_quick_moves_wait_for_one_training_not_six(open_page):
     page = open_page("?data=adult&lambda_fair=1", until=lambda page: metric(page, "P-Rule"))
     page.wait_for_url("**lambda_fair=1&*")
     started = time.monotonic()
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight")
-    page.wait_for_url("**lambda_fair=1.25*")
+    press(page, "How much fairness? (λ_fair)", "ArrowRight")
+    page.wait_for_url("**lambda_fair=1.5*")
     one = time.monotonic() - started
     started = time.monotonic()
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight", times=6)
-    page.wait_for_url("**lambda_fair=2.75*")
+    press(page, "How much fairness? (λ_fair)", "ArrowRight", times=6)
+    page.wait_for_url("**lambda_fair=4.5*")
     six = time.monotonic() - started
     assert six < 4 * one
     assert not page.problems
@@ -322,17 +352,17 @@ def test_cold_deep_links_show_the_right_page_and_menu(browser):
 def test_back_leads_to_the_page_before(open_page):
     page = open_page("people?lambda_fair=2", until=lambda page: page.wait_for_url("**lambda_fair=2&*"))
     entries = page.evaluate("() => history.length")
-    press(page, "How much fairness do you ask for? (λ_fair)", "ArrowRight", times=3)
-    page.wait_for_url("**lambda_fair=2.75&*")
+    press(page, "How much fairness? (λ_fair)", "ArrowRight", times=3)
+    page.wait_for_url("**lambda_fair=3.5&*")
     follow(page, "pages/glossary.py")
-    page.wait_for_url("**/glossary?*lambda_fair=2.75&*")
+    page.wait_for_url("**/glossary?*lambda_fair=3.5&*")
     assert page.evaluate("() => history.length") == entries + 1
     page.go_back()
     page.wait_for_function("() => document.title.startsWith('Who changed')")
     page.get_by_role("heading", name="Glossary").wait_for(state="detached")
-    page.wait_for_url("**/people?*lambda_fair=2.75&*")
-    thumb(page, "How much fairness do you ask for? (λ_fair)").wait_for()
-    assert thumb(page, "How much fairness do you ask for? (λ_fair)").get_attribute("aria-valuetext") == "2.75"
+    page.wait_for_url("**/people?*lambda_fair=3.5&*")
+    thumb(page, "How much fairness? (λ_fair)").wait_for()
+    assert thumb(page, "How much fairness? (λ_fair)").get_attribute("aria-valuetext") == "3.5"
     assert not page.problems
 
 
@@ -360,10 +390,10 @@ def test_the_sidebar_shows_the_setting_on_every_page(open_page):
     for script in ("pages/what_if.py", "app.py"):
         follow(page, script)
         settled(page)
-        assert thumb(page, "How much fairness do you ask for? (λ_fair)").get_attribute("aria-valuetext") == "2.5"
-        assert thumb(page, "How finely to explain (k)").get_attribute("aria-valuetext") == "3"
+        assert thumb(page, "How much fairness? (λ_fair)").get_attribute("aria-valuetext") == "2.5"
+        assert thumb(page, "Concepts (k)").get_attribute("aria-valuetext") == "3"
         assert page.get_by_role("combobox", name="Data set").input_value() == "COMPAS"
-        assert page.get_by_role("combobox", name="Fairness criterion").input_value() == "Equalized odds (mistreatment)"
+        assert page.get_by_role("combobox", name="Criterion").input_value() == "Equalized odds (mistreatment)"
 
 
 @pytest.mark.slow
@@ -445,21 +475,21 @@ def test_the_keyboard_opens_an_entry_of_the_menu_and_its_other_page(open_page):
 @pytest.mark.slow
 def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(open_page):
     page = open_page()
+    start = drawn(page)
+    press(page, "How much fairness? (λ_fair)", "Home")
+    page.wait_for_url("**lambda_fair=0&*")
+    settled(page)
+    mark(page)
+    page.locator("summary", has_text="Numbers").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("region", name="All points as a table").wait_for()
+    settled(page)
+    assert "Numbers" in in_focus(page)
     page.get_by_role("radio", name="Fairness and accuracy").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.wait_for_url("**view=changes*")
     settled(page)
-    start = drawn(page)
-    press(page, "How much fairness do you ask for? (λ_fair)", "Home")
-    page.wait_for_url("**lambda_fair=0&*")
-    settled(page)
-    mark(page)
-    page.locator("summary", has_text="All points as a table").focus()
-    page.keyboard.press("Enter")
-    page.get_by_role("region", name="All points as a table").wait_for()
-    settled(page)
-    assert "All points as a table" in in_focus(page)
     page.keyboard.press("Tab")
     assert in_focus(page) == "Go back to a setting tried before"
     still(page)  # the focus scrolls it into view, and Streamlit closes a list that is open when the page scrolls
@@ -591,7 +621,7 @@ def page(open_page):
 
 
 def test_the_lower_half_is_drawn_when_it_comes_near(page):
-    page.get_by_role("group", name="How much fairness do you ask for? (λ_fair)").get_by_role("slider").focus()
+    page.get_by_role("group", name="How much fairness? (λ_fair)").get_by_role("slider").focus()
     page.keyboard.press("Home")  # where nobody changes
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)

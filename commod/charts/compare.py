@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis, y_axis
+from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, towards, x_axis, y_axis
 
 DEPLOYED = "f, as deployed"
 REFERENCE = "Fewest changes, group known"
@@ -103,6 +103,7 @@ def plot_methods(
     strong: str = "",
     upward: bool = True,
     live: bool = True,
+    crosses: bool = False,
 ) -> alt.LayerChart:
     """Models of several methods as points, the frontier of each as a line, what is dominated faded.
 
@@ -132,6 +133,9 @@ def plot_methods(
         Whether more is fairer: the fairer lies to the right where there is a `strong` one.
     live : bool
         Whether it answers the pointer; False for one of several in a picture to take away.
+    crosses : bool
+        Whether rows have ``fairness_low, fairness_high, accuracy_low, accuracy_high``: the ends of a cross that shows
+        where a model is on other splits; missing for a model without one.
     """
     x, y, order = _axes(view, fairness_title, most_changes, accuracy_range, strong=bool(strong), upward=upward)
     channels = method_channels((*styles, DEPLOYED_STYLE), legend=legend)
@@ -173,6 +177,8 @@ def plot_methods(
     if view == "fairness" and live:
         points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
     layers = [frontiers, points] if lines else [points]
+    if crosses:
+        layers = [*_crosses(x, y, channels, focus), *layers]
     if strong:
         layers[-1] = focus.listen(points, focus.on_points)
         layers += [*_names(x, y, channels, focus), *(_reference(y) if view == "changes" else ())]
@@ -200,11 +206,12 @@ def _axes(
         "shorthand": "accuracy:Q",
         "title": "Accuracy on test (%)",
         "scale": fixed or scale,
-        "axis": alt.Axis(format=".1%", tickCount=4, labelFlush=False),
+        "axis": alt.Axis(format="%", tickCount=4, labelFlush=False),
     }
     if view == "fairness":
         right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward) if strong else scale
-        x = x_axis("fairness:Q", fairness_title, ".2f", scale=right)
+        fairer = "fairer →" if upward or strong else "← fairer"
+        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", scale=right)
         y = alt.Y(**accuracy)
         return x, y, "fairness:Q"
     changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)
@@ -272,6 +279,25 @@ def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.
         x=right, y=beside, text="name:N", color=colour, tooltip=whole, **focus.of_names()
     )
     return [leaders, marks, focus.listen(names, focus.on_names)]
+
+
+def _crosses(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
+    """Where models are on other splits: of the strong method, and of that under the pointer."""
+    shown = alt.Chart().transform_filter("isValid(datum.fairness_low)")
+    shown = shown.transform_calculate(
+        fairness_mean="(datum.fairness_low + datum.fairness_high) / 2",
+        accuracy_mean="(datum.accuracy_low + datum.accuracy_high) / 2",
+    )
+    look = {"stroke": channels["stroke"], "opacity": focus.by(0.7, 0.35, 0.0)}
+    rule = shown.mark_rule(strokeWidth=1.5, aria=False, tooltip=False, clip=True)
+
+    def at(channel: Any, column: str) -> Any:  # on the same axis
+        return type(channel)(column, scale=channel["scale"], axis=channel["axis"], title=channel["title"])
+
+    return [
+        rule.encode(x=at(x, "fairness_low:Q"), x2="fairness_high:Q", y=at(y, "accuracy_mean:Q"), **look),
+        rule.encode(x=at(x, "fairness_mean:Q"), y=at(y, "accuracy_low:Q"), y2="accuracy_high:Q", **look),
+    ]
 
 
 def _reference(y: Any) -> list[alt.Chart]:

@@ -1,7 +1,8 @@
 """Colours of Okabe and Ito, told apart with any colour vision, and hues of families; legible on light and on dark."""
 
-F = "#0072B2"
+F = "#1F80C4"  # a little lighter than theirs, for the dark theme
 G = "#D55E00"
+SPLITS = "#EDB08A"
 PATH = "#CC79A7"
 TRAIL = "#E69F00"
 FRONTIER = "#8A8A8A"

@@ -7,20 +7,21 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import coloured, legend_below, shaped, tips, x_axis, y_axis
+from commod.charts.parts import coloured, line_at, shaped, tips, towards, x_axis, y_axis
 
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
+    "On other splits": (palette.SPLITS, "circle", 60),
     "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
     "g, this setting": (palette.G, "circle", 240),
     "f, as deployed": (palette.F, "diamond", 130),
 }
-SWEEP, PATH, TRIED, CURRENT, DEPLOYED = KINDS
-_ACCURACY, _CHANGED = "Accuracy on test (%)", "Decisions changed (% of test)"
+SWEEP, SPLITS, PATH, TRIED, CURRENT, DEPLOYED = KINDS
+_ACCURACY, _CHANGED = "Accuracy", "Decisions changed"
 # What can be read in the picture.
-WORDS = (*KINDS, _ACCURACY, _CHANGED)
+WORDS = (_ACCURACY, _CHANGED)
 
 
 def plot_pareto(
@@ -28,6 +29,8 @@ def plot_pareto(
     *,
     view: Literal["fairness", "changes"] = "fairness",
     fairness_title: str = "Fairness",
+    fairer: str = "",
+    line: float | None = None,
     called: tuple[tuple[str, str], ...] = (),
 ) -> alt.LayerChart:
     """Draw models as points.
@@ -42,6 +45,10 @@ def plot_pareto(
         Fairness against accuracy, or accuracy against the share of changed decisions.
     fairness_title : str
         Name of the fairness axis, with what is fair.
+    fairer : str
+        Which way is fairer, in words with an arrow.
+    line : float, optional
+        A value of fairness to draw a line at, such as that of the four-fifths rule.
     called : tuple of (words, words)
         Titles of `WORDS` in another language.
     """
@@ -50,19 +57,17 @@ def plot_pareto(
     accuracy = {
         "shorthand": "accuracy:Q",
         "scale": scale,
-        "axis": alt.Axis(format=".1%", tickCount=5, labelFlush=False),
+        "axis": alt.Axis(format="%", tickCount=4, labelFlush=False),
     }
     if view == "fairness":
-        x = x_axis("fairness:Q", fairness_title, ".2f", ticks=4, scale=scale)
+        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=4, scale=scale)
         y = alt.Y(**accuracy, title=say[_ACCURACY])
     else:
         x = alt.X(**accuracy, title=say[_ACCURACY])
-        y = y_axis("change_rate:Q", say[_CHANGED], ".1%", ticks=6, scale=scale)
-    names = list(KINDS)
-    read = f"({json.dumps(say)})[datum.label]" if called else alt.Undefined
-    legend = legend_below(2, labelLimit=0, symbolSize=90, labelExpr=read)
-    color = coloured("kind:N", names, [colour for colour, _, _ in KINDS.values()], legend)
-    shape = shaped("kind:N", names, [shape for _, shape, _ in KINDS.values()], legend)
+        y = y_axis("change_rate:Q", say[_CHANGED], "%", ticks=6, scale=scale)
+    # f and g are named in the chart: no legend speaks of what is not drawn.
+    color = coloured("kind:N", list(KINDS), [colour for colour, _, _ in KINDS.values()], None)
+    shape = shaped("kind:N", list(KINDS), [shape for _, shape, _ in KINDS.values()], None)
     tooltip = tips(
         ("kind:N", "Model"),
         ("settings:N", "Setting"),
@@ -99,6 +104,14 @@ def plot_pareto(
         .encode(description="words:N")
         .add_params(pick)
     )
-    return alt.layer(lines, points, data=frame).properties(
-        height=430, padding={"top": 8, "bottom": 0, "left": 0, "right": 0}
+    named = (
+        alt.Chart()
+        .transform_filter(alt.FieldOneOfPredicate("kind", [CURRENT, DEPLOYED]))
+        .transform_calculate(name="slice(datum.kind, 0, 1)")
+        .mark_text(dx=13, dy=-11, fontSize=16, fontWeight="bold", aria=False)
+        .encode(x=x, y=y, color=color, text="name:N")
     )
+    layers = [lines, points, named]
+    if line is not None and view == "fairness":
+        layers.insert(0, line_at(line, f"{fairness_title} {line:g}"))
+    return alt.layer(*layers, data=frame).properties(height=470, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})

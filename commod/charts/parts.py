@@ -1,9 +1,12 @@
 """Axes, legends and tooltips that most charts share."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+
+from commod.charts import palette
 
 
 def tips(*columns: tuple[str, Any] | tuple[str, Any, str]) -> list[alt.Tooltip]:
@@ -11,11 +14,31 @@ def tips(*columns: tuple[str, Any] | tuple[str, Any, str]) -> list[alt.Tooltip]:
     return [alt.Tooltip(name, title=title, format=form[0] if form else alt.Undefined) for name, title, *form in columns]
 
 
+def tick_format(form: Any) -> Any:
+    """A format without its decimals: ticks then have as many as tell them apart, and never read 0.74, 0.74, 0.75."""
+    return re.sub(r"\.\d+~?(?=[f%]$)", "", form) if isinstance(form, str) else form
+
+
+def towards(title: str, fairer: str) -> str:
+    """The title of an axis with the way that is fairer, "fairer →" or "← fairer", on its side."""
+    return f"{fairer}   {title}" if fairer.startswith("←") else f"{title}   {fairer}".rstrip()
+
+
+def line_at(value: float, told: str) -> alt.Chart:
+    """A dashed line across a chart at a value of x; what it is, under the pointer."""
+    return (
+        alt.Chart()
+        .transform_aggregate(rows="count()")
+        .mark_rule(strokeDash=[3, 4], strokeWidth=1.5, color=palette.FRONTIER, aria=False)
+        .encode(x=alt.XDatum(value, type="quantitative"), tooltip=alt.value(told))
+    )
+
+
 def x_axis(
     column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
 ) -> alt.X:
     """An x-axis whose numbers are written in a format; its last label may reach beyond its end."""
-    how = alt.Axis(format=form, tickCount=ticks, labelFlush=False, **axis)
+    how = alt.Axis(format=tick_format(form), tickCount=ticks, labelFlush=False, **axis)
     return alt.X(column, title=title, scale=scale, axis=how)
 
 
@@ -23,7 +46,7 @@ def y_axis(
     column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
 ) -> alt.Y:
     """A y-axis whose numbers are written in a format."""
-    return alt.Y(column, title=title, scale=scale, axis=alt.Axis(format=form, tickCount=ticks, **axis))
+    return alt.Y(column, title=title, scale=scale, axis=alt.Axis(format=tick_format(form), tickCount=ticks, **axis))
 
 
 def by_rank(column: str, **axis: Any) -> alt.Y:

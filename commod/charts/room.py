@@ -123,13 +123,13 @@ def plot_models(
         "fairness:Q",
         title=x_title,
         scale=alt.Scale(zero=False, padding=24, nice=True),
-        axis=_axis(font, format=".2f", tickCount=4),
+        axis=_axis(font, format="f", tickCount=4),
     )
     y = alt.Y(
         "accuracy:Q",
         title=y_title,
         scale=alt.Scale(zero=False, padding=24, nice=True),
-        axis=_axis(font, format=".1%", tickCount=5),
+        axis=_axis(font, format="%", tickCount=5),
     )
     ring = next(name for name, role in kinds if role == "first") if {"first", "last"} <= set(roles) else ""
     colours = [ROLES[role][0] for role in roles]

@@ -80,7 +80,7 @@ def plot_reliability(
     positive label, in words. `models`, `colours`: what is compared.
     """
     unit = alt.Scale(domain=[0, 1])
-    percent = {"format": ".0%", "tickCount": 5}
+    percent = {"format": "%", "tickCount": 5}
     x = alt.X("mean_score:Q", title="Mean score (%)", scale=unit, axis=alt.Axis(labelFlush=False, **percent))
     y = alt.Y("rate:Q", title=f"Recorded “{outcome}” (%)", scale=unit, axis=alt.Axis(**percent))
     color = coloured("model:N", list(models), list(colours), legend_below(2, symbolOpacity=1))

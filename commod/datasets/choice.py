@@ -53,6 +53,8 @@ class Choice:
         Rows whose group is not known: leave them out, or train on them, and measure on the others only.
     weight : str
         Column that says for how many people a row stands, as surveys have it.
+    confirm : float
+        Share of the people to seal, see `Task.seal`; 0 for nobody, as in files of before there was such a part.
     sensitive_cut : float
         The same as ``cuts={sensitive: (sensitive_cut,)}``.
     """
@@ -77,6 +79,7 @@ class Choice:
     merge: dict[str, dict[str, str]] = field(default_factory=dict, hash=False)
     unknown: Literal["drop", "train"] = "drop"
     weight: str = ""
+    confirm: float = 0.0
 
     def __post_init__(self, sensitive_cut: float | None) -> None:
         if sensitive_cut is not None:

@@ -151,6 +151,7 @@ _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
     ("--less-is-merit", "merits:-1", "COLUMN", "numbers of which less should never hurt", _MANY),
     ("--person", "person", "COLUMN", "whose row it is: all rows of a person on one side of the split", {}),
     ("--time", "time", "COLUMN", "when it was: the latest rows are the test part", {}),
+    ("--confirm", "confirm", "SHARE", "seal so many people (0.2) for one verdict at the end", {"type": _number}),
 )
 # The fields whose values are columns, or that map columns to something.
 COLUMN_FIELDS = {field.partition(":")[0] for _, field, shown, _, _ in _OPTIONS if shown.startswith("COLUMN")}

@@ -95,8 +95,7 @@ _LAW_SCHOOL = TaskSpec(
     groups=("Non-White", "White"),
     filter="All 2,293 who failed and as many who passed, drawn with a fixed seed (the paper's setting).",
     people="students",
-    story="A law school predicts who will pass the bar exam. Of 100 {one} it says so of {first}, of 100 {other} of "
-    "{second}.",
+    story="A law school predicts who will pass the bar.",
     called=_BY_RACE | _BY_SEX,
     suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
     targets={"demographic_parity": (0.55, 14.0), "equalized_odds": (0.55, 10.0)},
@@ -142,8 +141,7 @@ TASKS: dict[str, TaskSpec] = {
                 "COMPAS score present, charge description present."
             ),
             people="defendants",
-            story="Before a trial, a court wants to know who will be charged with a crime again within two years. Of "
-            "100 {one} a model says so of {first}, of 100 {other} of {second}.",
+            story="Before a trial, a court predicts who will be charged with a crime again within two years.",
             called={
                 "Not Caucasian": "{people} who are not Caucasian",
                 "Caucasian": "Caucasian {people}",
@@ -184,8 +182,7 @@ TASKS: dict[str, TaskSpec] = {
             groups=("Female", "Male"),
             filter="Both parts of the UCI file, all rows; 'relationship' is left out because it names the sex.",
             people="adults",
-            story="From the answers to a census, a model predicts who earns more than $50,000 a year. Of 100 {one} it "
-            "says so of {first}, of 100 {other} of {second}.",
+            story="A model predicts from census answers who earns more than $50,000 a year.",
             called={
                 "American Indian": "American Indian {people}",
                 "Asian or Pacific": "Asian or Pacific {people}",
@@ -228,8 +225,7 @@ TASKS: dict[str, TaskSpec] = {
             groups=("25 or younger", "Older than 25"),
             filter="All 1,000 rows; age is left out of the features because the groups are made from it.",
             people="applicants",
-            story="A bank predicts who will pay a credit back. Of 100 {one} it says so of {first}, of 100 {other} of "
-            "{second}.",
+            story="A bank predicts who will pay back a loan.",
             called={
                 "25 or younger": "{people} of 25 or younger",
                 "Older than 25": "{people} older than 25",
@@ -259,11 +255,35 @@ TASKS: dict[str, TaskSpec] = {
             groups=("Black", "White"),
             filter="All 4,000 made-up rows: fair by race, fair by sex, unfair to Black women.",
             people="applicants",
-            story="An invented company lets a model choose whom to hire. Of 100 {one} it takes {first}, of 100 {other} "
-            "{second}.",
+            story="An invented company lets a model choose whom to hire.",
+            opens="race_sex",
             called=_BY_RACE | _BY_SEX,
             suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
             groupings=(_by(_HIRING_SEX), _by(_HIRING_RACE, _HIRING_SEX, lambda_fair=5.0, update="affine")),
+        ),
+        TaskSpec(
+            name="ratings",
+            title="Ratings (invented)",
+            features=(
+                Feature("projects", "Projects", "number", "count", "Projects finished in the year.", merit=1),
+                Feature("clients", "Clients' marks", "number", "points", "Mean mark by clients, 0 to 100.", merit=1),
+                Feature("years", "Experience", "number", "years", "Years in the firm.", merit=1),
+                Feature("department", "Department", "category", "", "Sales, engineering or support."),
+                Feature("hours", "Hours", "category", "", "Full time or part time."),
+                Feature("mentor", "Mentor", "category", "", "Whether a senior colleague looks after them."),
+            ),
+            target="rated",
+            target_label="is rated well",
+            outcomes=("not rated well", "rated well"),
+            favourable=1,
+            sensitive="sex",
+            groups=("Female", "Male"),
+            filter="All 4,000 made-up rows: the ratings miss 40 % of women's good years, and the truth is known.",
+            people="employees",
+            story="An invented company promotes people whom a model expects to be rated well.",
+            called=_BY_SEX,
+            suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2, "update": "affine"},
+            truth="performed",
         ),
     )
 }

@@ -1,9 +1,9 @@
-"""Made-up tables: one to try an upload with, and one in which a crossing hides behind its margins."""
+"""Made-up tables: to try an upload with, a crossing that hides behind its margins, and a record that is biased."""
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["example_table", "hiring_table"]
+__all__ = ["example_table", "hiring_table", "ratings_table"]
 
 
 def example_table(rows: int = 1500, seed: int = 0) -> pd.DataFrame:
@@ -81,5 +81,44 @@ def hiring_table(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
             "race": races[cell],
             "sex": sexes[cell],
             "hired": hired.astype("int8"),
+        }
+    )
+
+
+# Of women's good years, the share that the invented ratings miss.
+MISSED = 0.4
+
+
+def ratings_table(rows: int = 4000, seed: int = 0) -> pd.DataFrame:
+    """Employees and their yearly ratings, all invented; ``performed`` is the truth and ``rated`` the biased record.
+
+    Women and men do equally well. Everybody who did well is rated so, but for `MISSED` of the women, drawn at random.
+    Department, part time and a mentor tell the sexes apart a little, so a model that learns from the ratings passes on
+    what they miss.
+    """
+    rng = np.random.default_rng(seed)
+    women = rng.random(rows) < 0.42
+    projects = rng.poisson(5.0, rows)
+    clients = np.clip(rng.normal(70, 12, rows), 0, 100).round()
+    years = np.minimum(rng.gamma(2.0, 3.0, rows), 30).round(1)
+    departments = np.array(["sales", "engineering", "support"])
+    chances = np.where(women[:, None], (0.2, 0.15, 0.65), (0.3, 0.6, 0.1)).cumsum(axis=1)
+    department = departments[(rng.random(rows)[:, None] > chances).sum(axis=1)]
+    part_time = rng.random(rows) < np.where(women, 0.6, 0.06)
+    mentor = rng.random(rows) < np.where(women, 0.15, 0.55)
+    merit = 0.72 * (projects - 5) + 0.128 * (clients - 70) + 0.08 * (years - 6)
+    performed = rng.random(rows) < 1 / (1 + np.exp(-(merit + 0.4)))
+    missed = women & (rng.random(rows) < MISSED)
+    return pd.DataFrame(
+        {
+            "projects": projects,
+            "clients": clients,
+            "years": years,
+            "department": department,
+            "hours": np.where(part_time, "part time", "full time"),
+            "mentor": np.where(mentor, "yes", "no"),
+            "sex": np.where(women, "Female", "Male"),
+            "rated": (performed & ~missed).astype("int8"),
+            "performed": performed.astype("int8"),
         }
     )

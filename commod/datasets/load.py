@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from commod.datasets.task import Task
 from commod.installation import shipped
 
 CHECKSUMS = "checksums.json"
+# What follows the name of a task that ships if half of its test part is sealed; its training rows stay as they are.
+SEALED = "+sealed"
 
 
 class DataFileError(ValueError):
@@ -40,13 +43,14 @@ def task_names() -> list[str]:
 
 def is_shipped(name: str) -> bool:
     """Whether a task of this name ships with the project: a data set, under any of its groupings."""
+    name = name.removesuffix(SEALED)
     spec = TASKS.get(name.partition(".")[0])
     return spec is not None and name in spec.task_names.values()
 
 
 def data_of(name: str) -> str:
     """The data set of a task that ships, whatever its grouping: "adult" of "adult.race_sex"; else the name itself."""
-    return name.partition(".")[0] if is_shipped(name) else name
+    return name.removesuffix(SEALED).partition(".")[0] if is_shipped(name) else name
 
 
 def load_task(name: str) -> Task:
@@ -55,8 +59,8 @@ def load_task(name: str) -> Task:
     Parameters
     ----------
     name : str
-        "law_school", "law_school_full", "compas", "adult" or "german"; with a grouping, if it is not to be the one that
-        the data set opens with: "adult.race_sex".
+        One of `task_names`; with a grouping, if it is not to be the one that the data set opens with:
+        "adult.race_sex". With "+sealed" behind it, half of the test part is sealed.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def load_task(name: str) -> Task:
     own = _own.get(name)
     if own is not None:
         return own
-    data, _, grouping = name.partition(".")
+    data, _, grouping = name.removesuffix(SEALED).partition(".")
     if data not in TASKS:
         raise ValueError(f"There is no task {name!r}: choose one of {', '.join(TASKS)}.")
     if not is_shipped(name):
@@ -168,6 +172,9 @@ def _checked_content(name: str, folder: Path) -> tuple[bytes, str]:
 
 @lru_cache(maxsize=32)
 def _load(name: str, folder: Path) -> Task:
+    if name.endswith(SEALED):
+        task = _load(name.removesuffix(SEALED), folder).seal(0.5, of_test=True)
+        return replace(task, spec=replace(task.spec, name=name))
     data, _, grouping = name.partition(".")
     spec = TASKS[data].under(grouping)
     content, sheet = _checked_content(data, folder)
@@ -177,4 +184,5 @@ def _load(name: str, folder: Path) -> Task:
         X[feature.name] = X[feature.name].astype("category" if feature.kind == "category" else float)
     y = frame[spec.target].astype(int)
     sensitive = spec.parted_by.codes(frame)
-    return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet, contract=contract_of(X))
+    truth = frame[spec.truth].astype(int) if spec.truth else None
+    return Task(spec=spec, X=X, y=y, sensitive=sensitive, datasheet=sheet, contract=contract_of(X), truth=truth)

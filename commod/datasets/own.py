@@ -162,6 +162,13 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         # Survey weights add up to a nation: of a mean of 1, a small group stays one of few people.
         weight=weight.loc[index] / weight.loc[index].mean() if weight is not None else None,
     )
+    if choice.confirm:
+        try:
+            task = task.seal(choice.confirm)
+            check_sizes(task.y, task.sensitive, task.groups)
+        except ValueError as error:
+            raise ChoiceError(f"Nobody can be sealed here: switch that off. {error}") from None
+        done.append(Done("{rows} row{s} {are} sealed until a decision is made.", rows=len(X) - len(task.y)))
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
 

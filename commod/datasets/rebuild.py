@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from commod.datasets.example import hiring_table
+from commod.datasets.example import hiring_table, ratings_table
 from commod.datasets.load import CHECKSUMS
 
 # Seed of the balanced Law School sample: part of the data set's definition.
@@ -83,6 +83,7 @@ def rebuild(folder: Path, wheels: Path | None = None) -> dict[str, str]:
         "adult": _adult(raw["adult_train"], raw["adult_test"]),
         "german": _german(raw["german"]),
         "hiring": _hiring(),
+        "ratings": _ratings(),
     }
     sums = {}
     for name, frame in frames.items():
@@ -274,3 +275,8 @@ def _german(content: bytes) -> pd.DataFrame:
 def _hiring() -> pd.DataFrame:
     table = hiring_table()
     return table.assign(race=(table["race"] == "White").astype("int8"))
+
+
+def _ratings() -> pd.DataFrame:
+    table = ratings_table()
+    return table.assign(sex=(table["sex"] == "Male").astype("int8"))

@@ -55,6 +55,10 @@ class Feature:
 
 # Of the rows (or people), as in the paper.
 TEST_SHARE = 0.3
+# Of own data: as many people confirm as were explored on, since one verdict is only as sharp as the other.
+CONFIRM_SHARE = 0.2
+# Seed of the draw. Not a usual one: an invented table may have been drawn with that, and its groups with the same lots.
+_LOTS = 0x5EA1ED
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,7 @@ class TaskSpec:
     people : str
         Who the rows are.
     story : str
-        Who decides what about whom, and how often f says so of 100 people of two groups: two sentences with the fields
-        ``{one}``, ``{other}`` (people of a group) and ``{first}``, ``{second}`` (how many of 100).
+        Who decides what about whom, in a sentence.
     called : mapping
         Name of a group to how one speaks of its people in a sentence: ``"White": "White {people}"``.
     scores : str
@@ -94,10 +97,14 @@ class TaskSpec:
     targets : mapping
         Criterion to what the search for a target starts from, something that can be had: the figure, and the share of
         changes in percent.
+    opens : str
+        Name of the grouping that the app opens it with; default, the first.
     groupings : tuple of Grouping
         Ways to part its people into groups; what `sensitive` and `groups` say comes first, and is put there.
     grouping : str
         Name of the one that it has now, see `under`.
+    truth : str
+        Column of the true labels, where `target` is known to be a biased record of them.
     """
 
     name: str
@@ -117,8 +124,10 @@ class TaskSpec:
     threshold: float = 0.5
     suited: Mapping[str, Any] = field(default_factory=dict, hash=False)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    opens: str = ""
     groupings: tuple[Grouping, ...] = ()
     grouping: str = ""
+    truth: str = ""
 
     def __post_init__(self) -> None:
         if not self.groupings or self.groupings[0].name:
@@ -210,6 +219,15 @@ class Split:
         weight = None if self.weight is None else self.weight.iloc[rows]
         return Split(self.X.iloc[rows], self.y.iloc[rows], self.sensitive.iloc[rows], weight)
 
+    def known(self) -> Split:
+        """The rows whose group is known."""
+        known = self.sensitive.to_numpy() != UNKNOWN
+        return self if known.all() else self.take(np.flatnonzero(known))
+
+    def counted(self) -> Split:
+        """The rows but those of weight 0."""
+        return self if self.weight is None else self.take(np.flatnonzero(self.weight.to_numpy()))
+
 
 @dataclass(frozen=True)
 class Task:
@@ -235,6 +253,12 @@ class Task:
         How a cell of the file becomes what stands in ``X``.
     weight : Series of float, optional
         For how many people a row stands, as in a survey; one each, if there is none.
+    sealed : Split, optional
+        The people that `seal` has taken out: none of them is in ``X``, ``y`` or any split.
+    test_share : float
+        Of the rows that are left, those that go to test.
+    truth : Series of int, optional
+        The true labels, where ``y`` is known to be a biased record of them; nothing is trained on them.
     """
 
     spec: TaskSpec
@@ -248,6 +272,10 @@ class Task:
     contract: Contract = field(repr=False, default=())
     roles: Mapping[str, Any] = field(repr=False, default_factory=dict)
     weight: pd.Series | None = field(repr=False, default=None)
+    sealed: Split | None = field(repr=False, default=None)
+    test_share: float = TEST_SHARE
+    _first: tuple[np.ndarray, np.ndarray] | None = field(repr=False, default=None)  # split 0, where it is given
+    truth: pd.Series | None = field(repr=False, default=None)
 
     @property
     def command(self) -> list[str]:
@@ -305,14 +333,18 @@ class Task:
         if not self.spec.scores:
             return self
         contract = tuple(rule for rule in self.contract if rule.name != self.spec.scores)
-        return replace(self, X=self.features(self.X), spec=replace(self.spec, scores=""), contract=contract)
+        sealed = self.sealed and replace(self.sealed, X=self.features(self.sealed.X))
+        spec = replace(self.spec, scores="")
+        return replace(self, X=self.features(self.X), spec=spec, contract=contract, sealed=sealed)
 
     def label(self, column: str, level: object = None) -> str:
         """Readable name of an encoded column: "LSAT score", or "School cluster: cluster 3" for a level."""
         found = next((f.label for f in self.spec.features if f.name == column), str(column))
         return found if level is None else f"{found}: {level}"
 
-    def split(self, seed: int = 0, test_size: float = TEST_SHARE) -> tuple[Split, Split]:
+    def split(
+        self, seed: int = 0, test_size: float | None = None, *, confirm: float | None = None
+    ) -> tuple[Split, ...]:
         """Split into train and test: at random, stratified by group and label, unless the task knows people or times.
 
         Of a task that says whose rows they are, people are drawn, stratified by their first rows. Of one that says when
@@ -323,20 +355,67 @@ class Task:
         ----------
         seed : int
             The same seed gives the same rows; a split by time is the same for all.
-        test_size : float
-            Share of the rows (or people) that go to test (the paper: 0.3).
+        test_size : float, optional
+            Share of the rows (or people) that go to test; by default ``test_share`` (the paper: 0.3).
+        confirm : float, optional
+            Share of the rows to `seal`, the third part: with 0.2, 60 % are to learn, 20 % to explore, 20 % to confirm.
         """
-        everyone = Split(self.X, self.y, self.sensitive, self.weight)
+        if confirm is not None:
+            task = self.seal(confirm)
+            assert task.sealed is not None
+            return (*task.split(seed, test_size), task.sealed.known())
         train, test = self._places(seed, test_size)
-        return everyone.take(train), everyone.take(test[self.sensitive.to_numpy()[test] != UNKNOWN])
+        everyone = self._everyone
+        return everyone.take(train), everyone.take(test).known()
 
-    def n_unknown_test(self, seed: int = 0, test_size: float = TEST_SHARE) -> int:
+    def seal(self, confirm: float = CONFIRM_SHARE, *, of_test: bool = False) -> Task:
+        """The task without a share of its people, who are kept in ``sealed`` for one verdict at the end.
+
+        They are drawn by their row's number (by time, they are the latest), so they are the same whatever the outcome,
+        the groups and the seed are: no split of the task looks at them. The test part becomes as large as they are;
+        `of_test` draws them from the test part of split 0, whose training rows then stay as they are.
+        """
+        if self.sealed is not None:
+            raise ValueError("Some people of these data are sealed already.")
+        if not 0 < confirm <= 0.5:
+            raise ValueError(f"At most half of the people can be sealed, and {confirm:g} is no such share: choose 0.2.")
+        apart, share = self._lots() < confirm, confirm / (1 - confirm)
+        first = None
+        if of_test:
+            train, test = self._places(0, None)
+            apart[train] = False
+            number = np.cumsum(~apart) - 1  # of a row among those that are left
+            first = number[train], number[test[~apart[test]]]
+            share = len(first[1]) / (number[-1] + 1)
+        by_row = {name: getattr(self, name) for name in ("X", "y", "sensitive", "weight", "person", "time", "truth")}
+        left: dict[str, Any] = {name: rows[~apart] for name, rows in by_row.items() if rows is not None}
+        return replace(self, **left, sealed=self._everyone.take(np.flatnonzero(apart)), test_share=share, _first=first)
+
+    def _lots(self) -> np.ndarray:
+        """A number from 0 to 1 for each row, or person; the later, the smaller, if the task knows times."""
+        if self.time is not None:
+            rank = np.argsort(np.argsort(-self.time.to_numpy(), kind="stable"), kind="stable")
+            return np.asarray(rank / len(rank))
+        is_numbered = pd.api.types.is_integer_dtype(self.X.index)
+        rows = self.X.index.to_numpy() if is_numbered else np.arange(len(self.y))
+        if self.person is not None:
+            rows = pd.Series(rows).groupby(self.person.to_numpy()).transform("min").to_numpy()
+        return np.asarray(np.random.default_rng(_LOTS).random(rows.max() + 1)[rows])
+
+    @property
+    def _everyone(self) -> Split:
+        return Split(self.X, self.y, self.sensitive, self.weight)
+
+    def n_unknown_test(self, seed: int = 0, test_size: float | None = None) -> int:
         """How many rows `split` leaves out of the test part, since their group is not known."""
         _, test = self._places(seed, test_size)
         return int((self.sensitive.to_numpy()[test] == UNKNOWN).sum())
 
-    def _places(self, seed: int, test_size: float) -> tuple[np.ndarray, np.ndarray]:
+    def _places(self, seed: int, test_size: float | None) -> tuple[np.ndarray, np.ndarray]:
         """Places of the rows to train on and of those to test on, each in order."""
+        if test_size is None and seed == 0 and self._first is not None:
+            return self._first
+        test_size = self.test_share if test_size is None else test_size
         if self.time is not None:
             order = np.argsort(self.time.to_numpy(), kind="stable")
             last = len(order) - int(np.ceil(test_size * len(order)))

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from commod.decisions.requirements import RULES
 from commod.experiments.refits import Refits
@@ -39,6 +40,8 @@ class Measured:
         Of a share of people, of how many.
     exact : bool
         Whether it is so for whoever comes, by the form of the update: f changes nobody.
+    splits : tuple of float
+        The same value on other splits, f and model trained anew; empty without them.
     """
 
     value: float
@@ -46,6 +49,7 @@ class Measured:
     refits: Ends = NOT_KNOWN
     whole: float = math.nan
     exact: bool = False
+    splits: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,13 @@ class Facts:
         return self.better + self.worse
 
 
-def facts_of(scene: Scene, decisions: Any, cell: Cell | None = None, refits: Refits | None = None) -> Facts:
+def facts_of(
+    scene: Scene,
+    decisions: Any,
+    cell: Cell | None = None,
+    refits: Refits | None = None,
+    splits: Refits | None = None,
+) -> Facts:
     """Facts of any model's decisions on the test rows of a scene.
 
     Parameters
@@ -93,13 +103,21 @@ def facts_of(scene: Scene, decisions: Any, cell: Cell | None = None, refits: Ref
         Method and settings: of COMMOD they say what the update can do, and which features it may use.
     refits : Refits, optional
         Of the same model; without them nothing is known of refits, nor of what would happen again.
+    splits : Refits, optional
+        The same on other splits; no verdict rests on them.
     """
     settings = dict(cell.others) if cell is not None and cell.method == "commod" else {}
     uses = None
     if cell is not None and cell.method == "commod":
         uses = tuple(settings.get("features") or (feature.name for feature in scene.task.spec.features))
     direction = str(settings.get("direction", "both"))
-    return _facts_of_scene(scene, np.asarray(decisions).astype(int), refits, direction, uses)
+    found = _facts_of_scene(scene, np.asarray(decisions).astype(int), refits, direction, uses)
+    columns = {} if splits is None else _by_requirement(splits)
+    told = {
+        name: replace(each, splits=tuple(columns[name])) if name in columns and not each.exact else each
+        for name, each in found.measured.items()
+    }
+    return replace(found, measured=told)
 
 
 def facts_of_f(scene: Scene) -> Facts:
@@ -124,7 +142,7 @@ def _facts_of_scene(
         changes=changes,
         direction=direction,
         uses=uses,
-        refits={} if refits is None else _over_refits(scene, refits),
+        refits={} if refits is None else _over_refits(refits),
         n_refits=0 if refits is None else len(refits),
     )
 
@@ -144,19 +162,18 @@ def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> d
     return found
 
 
-def _over_refits(scene: Scene, refits: Refits) -> dict[str, Ends]:
-    """Where 95 % of the refits are, by name of the requirement."""
-    figures = refits.figures
-    of_f = scene.figures(scene.decisions_test)["accuracy"]
-    columns = {
-        "p_rule": figures["p_rule"],
-        "dm": figures["dm"],
-        "accuracy_lost": of_f - figures["accuracy"],
-        "changed": figures["change_rate"],
-        **{name: refits.shares[name] for name in ("worse_off", "sure", "right") if name in refits.shares},
-    }
+def _by_requirement(refits: Refits) -> dict[str, pd.Series]:
+    """What refits tell of each requirement, one value a refit."""
+    figures = {"p_rule": "p_rule", "dm": "dm", "changed": "change_rate"}
+    columns = {name: refits.figures[figure] for name, figure in figures.items()}
+    columns |= {name: refits.shares[name] for name in RULES if name in refits.shares}
     kept = {name: column.dropna() for name, column in columns.items()}
-    ends = {name: np.percentile(column, [2.5, 97.5]) for name, column in kept.items() if len(column)}
+    return {name: column for name, column in kept.items() if len(column)}
+
+
+def _over_refits(refits: Refits) -> dict[str, Ends]:
+    """Where 95 % of the refits are, by name of the requirement."""
+    ends = {name: np.percentile(column, [2.5, 97.5]) for name, column in _by_requirement(refits).items()}
     return {name: (float(low), float(high)) for name, (low, high) in ends.items()}
 
 

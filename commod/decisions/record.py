@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
@@ -16,9 +16,9 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from msgspec import Meta, Struct, to_builtins
+from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
-from commod.datasets import Task
+from commod.datasets import Task, is_shipped
 from commod.decisions.facts import Facts
 from commod.decisions.requirements import RULES, Requirements
 from commod.decisions.verdicts import VERDICTS, check_requirements
@@ -29,14 +29,16 @@ from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.competitors import METHODS
 from commod.portable import FORMATS as MODELS
 from commod.uploads.json_file import check_schema, read_json, same_names
-from commod.uploads.limits import short
+from commod.uploads.limits import count_of, short
 
-# What a file says of its own format; any other is refused.
-FORMAT = "commod-decision/1"
+# What a file says of its own format; any other is refused. The second has a sealed part.
+FORMAT, WITH_SEALED = "commod-decision/1", "commod-decision/2"
 # The method of a decision to leave f as it is.
 KEEP_F = "f"
 # Bytes of a file, letters of a text in it, rejected alternatives, and refits that may be asked for again.
 MAX_BYTES, MAX_TEXT, MAX_REJECTED, MAX_REFITS = 2**20, 4_000, 30, 200
+# What is counted before the sealed people are opened, and how it is called.
+TRIED = {"settings": "settings", "limits": "sets of limits", "seeds": "splits", "compared": "models compared"}
 PACKAGES = ("commod", "numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -85,7 +87,7 @@ def hash_of_scene(scene: Scene) -> str:
 
 
 def data_hash(task: Task) -> str:
-    """SHA-256 of a task's rows in their order: features (by name), labels, groups and weights."""
+    """SHA-256 of a task's rows in their order: features (by name), labels, groups and weights; the sealed ones last."""
     found = hashlib.sha256()
 
     def add(name: str, values: pd.Series) -> None:
@@ -96,12 +98,13 @@ def data_hash(task: Task) -> str:
         else:
             found.update(values.to_numpy(dtype="<f8").tobytes())
 
-    for column in sorted(task.X.columns, key=str):
-        add(str(column), task.X[column])
-    add("label", task.y)
-    add("group", task.sensitive)
-    if task.weight is not None:
-        add("weight", task.weight)
+    for rows in (task, task.sealed) if task.sealed is not None else (task,):
+        for column in sorted(rows.X.columns, key=str):
+            add(str(column), rows.X[column])
+        add("label", rows.y)
+        add("group", rows.sensitive)
+        if rows.weight is not None:
+            add("weight", rows.weight)
     return found.hexdigest()
 
 
@@ -118,6 +121,7 @@ def make_record(
     facts: Facts,
     *,
     sha256: str = "",
+    tried: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """The record as data that `json.dumps` takes, its hash in it.
 
@@ -135,35 +139,83 @@ def make_record(
         What is required, and what is known of the model: see `facts_of`.
     sha256 : str
         The hash of the data where it is known: it takes a while with many rows, see `data_hash`.
+    tried : mapping of str to int, optional
+        Where people are sealed: how many ``settings, limits, seeds`` were tried and models ``compared`` before.
     """
-    checked = check_requirements(requirements, facts)
-    columns = ("requirement", "value", "low", "high", "refits_low", "refits_high", "verdict")
     content: dict[str, Any] = {
-        "format": FORMAT,
+        "format": FORMAT if tried is None else WITH_SEALED,
         "signature": to_builtins(signature),
         "model": {
             "base_model": scene.base_model,
             "threshold": scene.threshold,
             "split": scene.seed,
             "fairness": fairness,
-            "method": KEEP_F if cell is None else cell.method,
-            "value": 0.0 if cell is None else float(cell.value),
-            "settings": {} if cell is None else {name: plain(value) for name, value in cell.others},
-            "seed": 0 if cell is None else cell.seed,
+            **_model_of(cell),
             "refits": facts.n_refits,
         },
         "data": {
             "name": scene.task.name,
             "sha256": sha256 or data_hash(scene.task),
-            "rows": len(scene.task.y),
+            "rows": len(scene.task.y) + len(scene.task.sealed or ()),
             "words": read_as(scene.task),
         },
         "figures": figures_of(scene, np.asarray(decisions).astype(int)),
         "requirements": requirements.plain,
-        "verdicts": [{name: plain(row[name]) for name in columns} for _, row in checked.iterrows()],
+        "verdicts": verdicts_of(requirements, facts),
         "versions": versions(),
     }
+    if tried is not None:
+        content["tried"] = dict(tried)
     return content | {"sha256": _seal(content)}
+
+
+def with_opened(frozen: Mapping[str, Any], found: Mapping[str, Any], earlier: Sequence[str] = ()) -> dict[str, Any]:
+    """A record with what its sealed people said (`open_sealed`); `earlier`: hashes of records that had opened them."""
+    content = {**frozen, "confirmed": {**found, "earlier": [*earlier], "frozen": frozen["sha256"]}}
+    return content | {"sha256": _seal(content)}
+
+
+def confirmation(record: Mapping[str, Any]) -> str:
+    """What the sealed people said of the model, in one sentence; empty if they were not opened."""
+    if (part := record.get("confirmed")) is None:
+        return ""
+    found = [each["verdict"] for each in part["verdicts"]]
+    met, failed, untold, beside = (found.count(name) for name in VERDICTS)
+    # Data that ship were sealed after others, or the same person, had looked at them.
+    first = "who had been sealed" if is_shipped(record["data"]["name"]) else "nobody had looked at"
+    whom = f"who had been opened {count_of(times, 'time')} before" if (times := len(part["earlier"])) else first
+    whom = f"on {part['figures']['people'] or 0:,.0f} people {whom}"
+    if not (total := len(found) - beside):
+        return f"Nothing to confirm: {whom}, nothing that is required applies."
+    head = "Not confirmed" if failed else "Not settled" if untold else "Confirmed"
+    applies = f" that appl{'ies' if total == 1 else 'y'}" if beside else ""
+    told = f"{head}: {whom}, the model meets {met} of {count_of(total, 'requirement')}{applies}"
+    return told + (f"; {failed} failed" if failed else "") + (f"; {untold} cannot be told." if untold else ".")
+
+
+def tried_in_words(record: Mapping[str, Any]) -> str:
+    """How much was tried before somebody decided."""
+    told = [f"{words} {record['tried'][name]:,}" for name, words in TRIED.items()]
+    return f"Tried before: {', '.join(told)}."
+
+
+def is_of(record: Mapping[str, Any], cell: Cell | None) -> bool:
+    """Whether a record decides for this model; None is f as it is."""
+    return {name: record["model"][name] for name in _model_of(cell)} == _model_of(cell)
+
+
+def _model_of(cell: Cell | None) -> dict[str, Any]:
+    if cell is None:
+        return {"method": KEEP_F, "value": 0.0, "settings": {}, "seed": 0}
+    settings = {name: plain(value) for name, value in cell.others}
+    return {"method": cell.method, "value": float(cell.value), "settings": settings, "seed": cell.seed}
+
+
+def verdicts_of(requirements: Requirements, facts: Facts) -> list[dict[str, Any]]:
+    """Each requirement checked, as a record has it."""
+    columns = ("requirement", "value", "low", "high", "refits_low", "refits_high", "verdict")
+    checked = check_requirements(requirements, facts)
+    return [{name: plain(row[name]) for name in columns} for _, row in checked.iterrows()]
 
 
 def read_as(task: Task) -> list[str]:
@@ -200,9 +252,9 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _seal(content: Mapping[str, Any]) -> str:
+def _seal(content: Mapping[str, Any], *without: str) -> str:
     """SHA-256 over the canonical JSON: sorted names, no spaces, UTF-8; without the hash itself."""
-    rest = {name: value for name, value in content.items() if name != "sha256"}
+    rest = {name: value for name, value in content.items() if name not in ("sha256", *without)}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -260,6 +312,21 @@ class _Verdict(_Part):
             raise ValueError("A verdict has a name that no verdict has")
 
 
+class _Confirmed(_Part):
+    figures: dict[str, float | None]
+    verdicts: list[_Verdict]
+    earlier: list[str]
+    frozen: str
+
+    def __post_init__(self) -> None:
+        _check_figures(self.figures)
+
+
+def _check_figures(figures: Mapping[str, Any]) -> None:
+    keys = [figure.name for figure in FIGURES.values() if figure.key]
+    same_names("figures", figures, [*keys, *(f"f_{name}" for name in keys), "people"])
+
+
 class _Record(_Part):
     format: str
     signature: Signature
@@ -270,10 +337,15 @@ class _Record(_Part):
     verdicts: list[_Verdict]
     versions: dict[str, Annotated[str, Meta(max_length=MAX_TEXT)]]
     sha256: str
+    tried: dict[str, int] | UnsetType = UNSET
+    confirmed: _Confirmed | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        keys = [figure.name for figure in FIGURES.values() if figure.key]
-        same_names("figures", self.figures, [*keys, *(f"f_{name}" for name in keys), "people"])
+        _check_figures(self.figures)
+        if (self.format == FORMAT) != (self.tried is UNSET) or (self.tried is UNSET and self.confirmed is not UNSET):
+            raise ValueError(f"The format {WITH_SEALED!r}, and no other, tells of sealed people")
+        if self.tried is not UNSET:
+            same_names("tried", self.tried, TRIED)
         if unknown := sorted(set(self.versions) - {"python", *PACKAGES}):
             raise ValueError(f"Under “versions” is an unknown name, {short(unknown[0])!r}")
         if len({each.requirement for each in self.verdicts}) < len(self.verdicts):
@@ -295,14 +367,16 @@ def read_record(content: bytes | str) -> dict[str, Any]:
             "This is the file of a model (from Take home), not of a decision: choose the file that was downloaded when "
             "the decision was sealed."
         )
-    if record.get("format") != FORMAT:
+    if record.get("format") not in (FORMAT, WITH_SEALED):
         raise DecisionError(
-            f"This is no decision that can be read here, which would have the format {FORMAT!r}: choose the file that "
-            "was downloaded when it was sealed, or take a newer version of commod."
+            f"This is no decision that can be read here, which would have the format {FORMAT!r} or {WITH_SEALED!r}: "
+            "choose the file that was downloaded when it was sealed, or take a newer version of commod."
         )
     if "sha256" in record and record["sha256"] != _seal(record):
         raise DecisionError("This decision was changed since it was sealed: its hash is not that of what it says.")
     check_schema(record, _Record, DecisionError)
+    if "confirmed" in record and record["confirmed"]["frozen"] != _seal(record, "confirmed"):
+        raise DecisionError("This decision was changed after its sealed people were opened: it is not what was frozen.")
     requirements_in(record)
     return record
 

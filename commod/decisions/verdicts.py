@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
@@ -19,7 +20,8 @@ SETTLES = 0.8
 # More people than this are not named: practically nobody has them.
 MOST_PEOPLE = 1_000_000
 COLUMNS = (
-    "requirement title wanted limit value low high refits_low refits_high verdict holds takes more_people sentence"
+    "requirement title wanted limit value low high refits_low refits_high verdict holds takes more_people sentence "
+    "splits"
 ).split()
 
 
@@ -44,7 +46,8 @@ def check_requirements(requirements: Requirements, facts: Facts) -> pd.DataFrame
         (NaN of a requirement that is no number), ``low, high`` (95 % over people), ``refits_low, refits_high`` (95 % of
         the refits; NaN without), ``verdict``, ``holds`` (whether the value itself is on the right side), ``takes``
         (what it would take, in words; empty where it holds), ``more_people`` (how many more test people would settle
-        it, see `more_people`; NaN where it is settled or people cannot settle it) and ``sentence``.
+        it, see `more_people`; NaN where it is settled or people cannot settle it), ``sentence`` and ``splits`` (mean ±
+        sd on other splits and how many of them meet it, in words; empty without them).
     """
     rows = [_check_number(RULES[name], limit, facts) for name, limit in requirements.limits.items()]
     if requirements.kept_out:
@@ -105,7 +108,11 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
     row |= {"limit": limit, "more_people": math.nan, "takes": ""}
     measured = facts.measured.get(rule.name, Measured(math.nan))
     row |= {"value": measured.value, "low": measured.people[0], "high": measured.people[1]}
-    row |= {"refits_low": measured.refits[0], "refits_high": measured.refits[1]}
+    row |= {"refits_low": measured.refits[0], "refits_high": measured.refits[1], "splits": ""}
+    if len(measured.splits) > 1:
+        met = sum(rule.is_met(value, limit) for value in measured.splits)
+        mean, sd = np.mean(measured.splits), np.std(measured.splits, ddof=1)
+        row["splits"] = f"{rule.show(float(mean))} ± {rule.show(float(sd))}, met on {met} of {len(measured.splits)}"
     if rule.of_changes and not facts.changed:
         return row | {"verdict": "does not apply", "holds": True, "sentence": "Nobody's decision changes."}
     if math.isnan(measured.value):
@@ -179,7 +186,14 @@ def _why_unknown(rule: Rule) -> str:
 def _structural(name: str, title: str, wanted: str) -> dict[str, object]:
     """A row of a requirement that is no number."""
     missing = ("limit", "value", "low", "high", "refits_low", "refits_high", "more_people")
-    return {"requirement": name, "title": title, "wanted": wanted, **dict.fromkeys(missing, math.nan), "takes": ""}
+    return {
+        "requirement": name,
+        "title": title,
+        "wanted": wanted,
+        **dict.fromkeys(missing, math.nan),
+        "takes": "",
+        "splits": "",
+    }
 
 
 def _check_kept_out(requirements: Requirements, facts: Facts) -> dict[str, object]:

@@ -20,7 +20,9 @@ from commod.decisions.record import (
     figures_of,
     plain,
     read_as,
+    read_record,
     requirements_in,
+    verdicts_of,
     versions,
 )
 from commod.decisions.verdicts import check_requirements
@@ -52,7 +54,8 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
         What is in no line is in `not_checked`.
     """
     data = record["data"]
-    found = (data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores()), len(task.y))
+    sha256 = data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores())
+    found = (sha256, len(task.y) + len(task.sealed or ()))
     told = (data["sha256"], data["rows"], _roles_of(data["words"]))
     lines = zip(("data", "rows", "read as"), told, (*found, _roles_of(read_as(task))), strict=True)
     rows: list[tuple[str, str, str, bool]] = [(name, str(then), str(now), then == now) for name, then, now in lines]
@@ -60,21 +63,35 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
         model = record["model"]
         with lent(task):
             scene = prepare(task.name, model["base_model"], model["split"], model["threshold"])
-            decisions, facts = _train_again(scene, model)
-        figures = figures_of(scene, decisions)
-        for name, recorded in record["figures"].items():
-            rows.append((name, _shown(recorded), _shown(figures[name]), _agree(recorded, figures[name])))
+            rows += _judged_again(scene, record, record)
+            if "confirmed" in record:
+                again = _judged_again(scene.on_sealed, record, record["confirmed"])
+                rows += [(f"sealed {row[0]}", *row[1:]) for row in again]
         required = requirements_in(record)
         if required.kept_out:
             known = {feature.name for feature in task.spec.features} | {task.spec.sensitive}
             unknown = ", ".join(name for name in required.kept_out if name not in known)
             there = f"no such feature: {unknown}" if unknown else "features"
             rows.append(("kept out", ", ".join(required.kept_out), there, not unknown))
-        checked = check_requirements(required, facts).set_index("requirement")
-        recorded_verdicts = {verdict["requirement"]: verdict for verdict in record["verdicts"]}
-        for name in dict.fromkeys([*checked.index, *recorded_verdicts]):
-            rows.append(_compared(name, recorded_verdicts.get(name), checked))
     return pd.DataFrame(rows, columns=["line", "recorded", "found", "agrees"])
+
+
+def open_sealed(scene: Scene, frozen: str) -> dict[str, Any]:
+    """What the sealed people of a scene say of the model in a record (its text): see `with_opened`."""
+    record = read_record(frozen)
+    there = scene.on_sealed
+    decisions, facts = _train_again(there, record["model"])
+    return {"figures": figures_of(there, decisions), "verdicts": verdicts_of(requirements_in(record), facts)}
+
+
+def _judged_again(scene: Scene, record: Mapping[str, Any], part: Mapping[str, Any]) -> list[tuple[str, str, str, bool]]:
+    """The model of a record trained again: each figure and verdict in `part` of it, compared on the scene's people."""
+    decisions, facts = _train_again(scene, record["model"])
+    figures, then = figures_of(scene, decisions), part["figures"]
+    rows = [(name, _shown(then[name]), _shown(figures[name]), _agree(then[name], figures[name])) for name in then]
+    checked = check_requirements(requirements_in(record), facts).set_index("requirement")
+    recorded = {verdict["requirement"]: verdict for verdict in part["verdicts"]}
+    return rows + [_compared(name, recorded.get(name), checked) for name in dict.fromkeys([*checked.index, *recorded])]
 
 
 def _roles_of(words: list[str]) -> str:
@@ -131,6 +148,8 @@ def not_checked(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     said += [("required", text) for text in requirements_in(record).in_words] + [("data name", record["data"]["name"])]
     settings = {**{name: value for name, value in model.items() if name != "settings"}, **model["settings"]}
     said += [(f"setting: {name}", str(value)) for name, value in settings.items()]
+    said += [(f"tried: {name}", f"{count}") for name, count in record.get("tried", {}).items()]
+    said += [("opened before", ", ".join(record["confirmed"]["earlier"]) or "no")] if "confirmed" in record else []
     return said + [(f"version: {name}", text) for name, text in record["versions"].items()]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from commod.experiments.biased import scene_if_missed
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import fairness_gain
 from commod.metrics.figures import CRITERIA
@@ -57,11 +58,15 @@ class Limits:
         return float(self.curve["fairness"].to_numpy()[allowed][-1])
 
 
-def limits_of(scene: Scene, fairness: str, direction: str = "both", *, most: float = 0.4) -> Limits:
+def limits_of(
+    scene: Scene, fairness: str, direction: str = "both", missed: float = 0.0, *, most: float = 0.4
+) -> Limits:
     """The bound on the test rows, up to a share `most` of decisions changed; if asked, in one direction only.
 
-    The paper's switching point and propositions are about both directions, and about two groups.
+    The paper's switching point and propositions are about both directions, and about two groups. `missed`: the share
+    of the disadvantaged group's favourable outcomes that the record is taken to miss (`commod.experiments.biased`).
     """
+    scene = scene_if_missed(scene, missed) if missed else scene
     test, decided, n_groups = scene.test, scene.decisions_test, len(scene.task.groups)
     flips = int(most * len(test))
     criterion = CRITERIA[fairness]
@@ -161,14 +166,18 @@ def best_within(points: pd.DataFrame, fairness: str, change_rate: float) -> pd.S
     return None if near.empty else near.loc[fairness_gain(near, fairness).idxmax()]
 
 
-def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: str = "both") -> pd.DataFrame:
+def price_of(
+    scene: Scene, fairness: str, limit: float, most: float, direction: str = "both", missed: float = 0.0
+) -> pd.DataFrame:
     """The best accuracy at a level of fairness, less f's, by share of decisions changed.
 
     Columns ``known`` ("labels": hindsight; "scores": what f's own scores expect, demographic parity only),
     ``change_rate, difference, people`` (test rows that it is counted on). Rows where the level cannot be reached are
     left out. Rows are counted, whatever their weight. Under equalized odds at most `MAX_FLIPS_EO` changes are counted;
-    if the level takes more, that is done on so many of the test rows that these are `most` of them.
+    if the level takes more, that is done on so many of the test rows that these are `most` of them. `missed` as of
+    `limits_of`; f has learnt its scores from the record, so they then tell nothing.
     """
+    scene = scene_if_missed(scene, missed) if missed else scene
     test, decided, own = scene.test, scene.decisions_test, scene.scores_test
     criterion = CRITERIA[fairness]
     flips, most_counted = int(most * len(test)), MAX_FLIPS_EO if criterion.by_label else len(test)
@@ -185,7 +194,7 @@ def price_of(scene: Scene, fairness: str, limit: float, most: float, direction: 
     changes = np.unique(np.linspace(first, min(flips, most_counted), PRICE_POINTS).round().astype(int))
     frames = []
     for known, scores in (("labels", None), ("scores", own)):
-        if known == "scores" and criterion.by_label:
+        if known == "scores" and (criterion.by_label or missed):
             continue
         table = best_accuracy(
             test.y,

@@ -15,7 +15,7 @@ from commod.experiments.grid import Job, Progress, grid_of, run_grid
 from commod.experiments.printed import METHOD_ROWS, R_SQUARED, TABLE1, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory, write_result
 from commod.experiments.scene import prepare
-from commod.experiments.segments import Segments, cell_table, in_segments
+from commod.experiments.segments import Segments, cells_by_split
 from commod.experiments.sweep import Cell
 
 DATASETS = ("law_school", "compas")
@@ -151,10 +151,7 @@ def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) 
     splits" to tell.
     """
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
-    per_split = []
-    for split, rows in here.groupby("split"):
-        per_split.append(cell_table(in_segments(rows, segments, criterion)).assign(split=split))
-    cells = pd.concat(per_split, ignore_index=True)
+    cells = cells_by_split(here, segments, criterion)
     out = []
     for (method, fairness_q, accuracy_q), rows in cells.groupby(["method", "fairness_q", "accuracy_q"], sort=False):
         mean, low, high = _interval(rows["change_rate"].to_numpy())

@@ -1,18 +1,20 @@
-"""Would it happen again? The edit fitted anew on bootstrap samples of the training rows, f as it is."""
+"""Would it happen again? A model fitted anew: on resampled training rows with f as it is, or on other splits, f too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from commod.experiments.scene import Scene
+from commod.experiments.scene import Scene, is_large
 from commod.experiments.sense import shares_of_decisions
-from commod.experiments.sweep import Cell, Report, Shared, train_cell
+from commod.experiments.sweep import Cell, Report, Settings, Shared, about_cell, train_cell
 
+# What is drawn anew: the training rows, or the split of all rows.
+Drawn = Literal["rows", "splits"]
 # Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
 Ladders = dict[int, Mapping[Any, Any]]
 
@@ -21,6 +23,8 @@ Ladders = dict[int, Mapping[Any, Any]]
 # so many seconds, and so many more for each number in the table.
 SECONDS, EACH, PER_NUMBER = 5.0, 0.06, 3e-7
 MIN_REFITS = 30
+# Other splits of a scene, and the seed of the first: the app offers smaller ones.
+N_SPLITS, FIRST_SPLIT = 10, 100
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,12 @@ class Refits:
     Attributes
     ----------
     changes : array of int (test rows,)
-        How many refits decide otherwise than f.
+        How many refits decide otherwise than f; empty for other splits, which have other test rows.
     figures : DataFrame
         The key figures of each refit on test, one row each.
     shares : DataFrame
-        What its decisions alone say of its changes, see `shares_of_decisions`, and ``worse_off``, the share of people
-        whose decision went from the favourable one to the other; empty in refits that were kept before this was
-        counted.
+        What its decisions alone say of its changes, see `shares_of_decisions`; ``worse_off``, the share of people whose
+        decision went from the favourable one to the other; and ``accuracy_lost`` against its f.
     """
 
     changes: np.ndarray
@@ -69,9 +72,16 @@ class Refits:
         low, high = np.nanpercentile(self.figures.to_numpy(), [2.5, 97.5], axis=0)
         return pd.DataFrame({"low": low, "high": high}, index=self.figures.columns)
 
+    @property
+    def spread(self) -> pd.DataFrame:
+        """Of each key figure, ``mean`` and ``sd`` over the refits."""
+        return self.figures.agg(["mean", "std"]).T.set_axis(["mean", "sd"], axis=1)
 
-def n_refits(scene: Scene) -> int:
-    """How many refits a scene gets."""
+
+def n_refits(scene: Scene, drawn: Drawn = "rows") -> int:
+    """How many refits a scene gets; no other split where time makes the split, or f may take minutes."""
+    if drawn == "splits":
+        return 0 if scene.task.time is not None or is_large(scene.task) else N_SPLITS
     fit = SECONDS / (EACH + PER_NUMBER * scene.encoded_train.size)
     return max(MIN_REFITS, int(fit) // 10 * 10)
 
@@ -87,17 +97,26 @@ def resampled(scene: Scene, seed: int) -> Scene:
     return scene.learning_from(rows)
 
 
+def drawn_anew(scene: Scene, number: int, drawn: Drawn) -> Scene:
+    """The scene on which refit `number` is fitted."""
+    if drawn == "rows":
+        return resampled(scene, number)
+    seed = FIRST_SPLIT + number
+    return scene.on_split(seed if seed != scene.seed else FIRST_SPLIT + N_SPLITS)
+
+
 def refit(
     scene: Scene,
     cell: Cell,
     fairness: str,
     *,
     count: int | None = None,
+    drawn: Drawn = "rows",
     first: int = 0,
     ladders: Ladders | None = None,
     report: Report | None = None,
 ) -> Refits:
-    """Fit a model of any method again on bootstrap samples of the training rows.
+    """Fit a model of any method again.
 
     Parameters
     ----------
@@ -105,28 +124,51 @@ def refit(
         Method and settings.
     count : int, optional
         How many times; default, see `n_refits`.
+    drawn : {"rows", "splits"}
+        On bootstrap samples of the training rows, f as it is, measured on the same test rows; or on other splits, f
+        trained anew, each measured on its own test rows.
     first : int
-        Number of the first: each number has its own sample.
+        Number of the first: each number has its own sample, or split.
     ladders : dict, optional
         Filled with what refits of COMMOD pass on their way up, by their number. Given again at another λ_fair, all
         else being equal, it makes them quicker, not others.
     report : callable, optional
         Called with the share done after every refit; what it raises ends the work.
     """
-    count = n_refits(scene) if count is None else count
-    before = scene.decisions_test
-    had = before == scene.task.spec.favourable
-    changes = np.zeros(len(before), dtype=np.int32)
+    count = n_refits(scene, drawn) if count is None else count
+    changes = np.zeros(len(scene.test) if drawn == "rows" else 0, dtype=np.int32)
     figures, shares = [], []
     for done, i in enumerate(range(first, first + count), start=1):
-        shared = Shared(None if ladders is None else ladders.get(i))
-        after = (train_cell(resampled(scene, i), cell, fairness, shared).margin(scene.test) > 0).astype(int)
+        here, shared = drawn_anew(scene, i, drawn), Shared(None if ladders is None else ladders.get(i))
+        before, after = here.decisions_test, _decide(here, cell, fairness, shared)
         if ladders is not None:
             ladders[i] = shared.warm_start.rungs
-        changes += after != before
-        figures.append(scene.figures(after))
-        worse_off = float(np.average(had & (after != before), weights=scene.test.weight))
-        shares.append(shares_of_decisions(scene, after) | {"worse_off": worse_off})
+        if drawn == "rows":
+            changes += after != before
+        figures.append(here.figures(after))
+        worse = (before == here.task.spec.favourable) & (after != before)
+        lost = here.figures(before)["accuracy"] - figures[-1]["accuracy"]
+        more = {"worse_off": float(np.average(worse, weights=here.test.weight)), "accuracy_lost": lost}
+        shares.append(shares_of_decisions(here, after) | more)
         if report is not None:
             report(done / count)
     return Refits(changes, pd.DataFrame(figures), pd.DataFrame(shares))
+
+
+def points_on_splits(scene: Scene, cells: Sequence[Cell], fairness: str, report: Report | None = None) -> pd.DataFrame:
+    """Models on other splits: ``method, split, model`` (place in `cells`) and the key figures on that split's test."""
+    rows, count = [], n_refits(scene, "splits")
+    for i in range(count):
+        here = drawn_anew(scene, i, "splits")
+        lines: dict[tuple[Settings, int], Shared] = {}
+        for place, cell in enumerate(cells):
+            after = _decide(here, cell, fairness, lines.setdefault((cell.others, cell.seed), Shared()))
+            rows.append(about_cell(here, cell, fairness) | {"model": place} | here.figures(after))
+            if report is not None:
+                report((i * len(cells) + place + 1) / (count * len(cells)))
+    return pd.DataFrame(rows)
+
+
+def _decide(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> np.ndarray:
+    """What a model that is trained on a scene decides on its test rows."""
+    return (train_cell(scene, cell, fairness, shared).margin(scene.test) > 0).astype(int)

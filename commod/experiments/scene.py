@@ -148,6 +148,20 @@ class Scene:
             told.append("Rates and figures are weighted; people are counted as rows.")
         return " ".join(told)
 
+    @property
+    def on_sealed(self) -> Scene:
+        """The same f and training rows, with the sealed people of the task as test rows: to be opened once."""
+        if self.task.sealed is None:
+            raise ValueError("Nobody is sealed in these data.")
+        part = self.task.sealed.known().counted()
+        return replace(
+            self,
+            test=part,
+            logit_test=self.margin_of_f(part.X),
+            encoded_test=self.encoder.transform(self.task.features(part.X)),
+            cell_test=part.sensitive.to_numpy() * 2 + part.y.to_numpy(),
+        )
+
     def learning_from(self, rows: np.ndarray) -> Scene:
         """The scene with these of its training rows in place of all; its test rows stay."""
         train = self.train.take(rows)
@@ -161,6 +175,11 @@ class Scene:
             encoded_train=encoded,
             encoded_test=encoder.transform(self.task.features(self.test.X)),
         )
+
+    def on_split(self, seed: int) -> Scene:
+        """The same data, kind of f and threshold on another split, f trained anew."""
+        made = trained_on(self.task, self.base_model, seed)
+        return replace(made, threshold=self.threshold, logit_test=made.logit_test - self.line)
 
     @cached_property
     def sampled(self) -> Scene:
@@ -261,13 +280,15 @@ def _prepare(key: SceneKey) -> Scene:
     if threshold != ONE_HALF:
         scene = prepare(data, base_model, seed)
         return replace(scene, threshold=threshold, logit_test=scene.logit_test - logit_of(threshold))
-    task = _task_of(key)
+    return trained_on(_task_of(key), base_model, seed)
+
+
+def trained_on(task: Task, base_model: str, seed: int) -> Scene:
+    """A split of a task with its f, which is trained here; nothing is kept."""
     train, test = task.split(seed=seed)
     given = base_model == GIVEN_SCORES
     f: BaseModel = task.spec.scores if given else train_base_model(task, train, base_model)
-    train = train.sample()  # f learns from all rows, an edit from as many as it needs
-    if task.weight is not None:  # a row of weight 0 counts nowhere
-        train, test = (part.take(np.flatnonzero(np.asarray(part.weight))) for part in (train, test))
+    train, test = train.sample().counted(), test.counted()  # f learns from all rows, an edit from as many as it needs
     encoder = TabularEncoder().fit(task.features(train.X), sample_weight=train.weight)
     return Scene(
         task,

@@ -99,6 +99,15 @@ def cell_table(points: pd.DataFrame, *, count_unchanged: bool = True) -> pd.Data
     return cells.agg(change_rate="mean", models="size").reset_index()
 
 
+def cells_by_split(points: pd.DataFrame, segments: Segments, criterion: str, **how: bool) -> pd.DataFrame:
+    """`cell_table` of each ``split`` of the points, one under another."""
+    tables = [
+        cell_table(in_segments(rows, segments, criterion), **how).assign(split=split)
+        for split, rows in points.groupby("split")
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
 def mark_fewest(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells, as of `cell_table`, with who changes fewest among the methods that need no group.
 

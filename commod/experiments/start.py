@@ -1,20 +1,19 @@
-"""Where data open: all forms of the update tried on people held out of the training rows.
+"""Where data of one's own open: all forms of the update tried on people held out of the training rows.
 
-Data of one's own open with the form that none of the others beats, at the least λ_fair that buys half of the fairness
-within reach. The data sets that ship open as they are declared, mostly with the paper's form; beside it stands the form
-that does better, if one does. The test rows are not touched.
+They open with the form that none of the others beats, at the least λ_fair that buys half of the fairness within reach.
+The test rows are not touched.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from commod.datasets import Split, is_shipped
+from commod.datasets import Split
 from commod.experiments.scene import Scene
 from commod.experiments.search import Fold, folds_of
 from commod.experiments.sweep import Report, concept_settings
@@ -84,31 +83,21 @@ class Trial:
 
 @dataclass(frozen=True)
 class Start:
-    """A setting to begin with (arguments of `Commod`) and why; and another form beside it, with what it does.
-
-    What has to be said first, if anything, is in `care`.
-    """
+    """A setting to begin with (arguments of `Commod`) and why. What has to be said first, if anything, is in `care`."""
 
     settings: Mapping[str, Any]
     told: str
-    other: Mapping[str, Any] | None = None
-    other_told: str = ""
     care: str = ""
 
 
 def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> Start:
     """Where data open, judged on (at most `ROWS` of) the training rows, held out in folds."""
     held = _HeldOut(scene, fairness, report)
-    declared = {"update": "ratio", **scene.task.spec.commod_settings} if is_shipped(scene.task.name) else None
+    start = held.of_f.fairness
     if held.f_is_fair:
-        told = f"On training rows f treats the groups alike, as far as can be told ({held.shown(held.of_f.fairness)}): "
-        return Start(declared or {"lambda_fair": 0.0}, told + "the pages open with f as it is.")
-    return _own_start(held) if declared is None else _declared_start(held, declared)
-
-
-def _own_start(held: _HeldOut) -> Start:
-    """Of data that somebody has brought: a form that none of the others beats; beside it, the paper's."""
-    start, best = held.of_f.fairness, held.best()
+        told = f"On training rows f treats the groups alike, as far as can be told ({held.shown(start)}): "
+        return Start({"lambda_fair": 0.0}, told + "the pages open with f as it is.")
+    best = held.best()
     if not held.gains(best):
         return _no_gain(held.all_useful(), held.shown(start))
     target = start + 0.5 * (best - start)
@@ -126,29 +115,8 @@ def _own_start(held: _HeldOut) -> Start:
         f"These data open by {chosen.name}: {why}. On held-out training rows no other form beats it: "
         f"{held.in_words(chosen)}."
     )
-    beside = {one.update: f"{with_capital(one.name)}: {held.in_words(one)}." for one in others}
-    paper = next((one.settings for one in others if one.update == "ratio"), None)
-    care = chosen.care and f"On held-out training rows {chosen.care}"
-    return Start(chosen.settings, " ".join([told, *beside.values()]), paper, beside.get("ratio", ""), care)
-
-
-def _declared_start(held: _HeldOut, declared: dict[str, Any]) -> Start:
-    """Of a data set that ships, as declared; beside it the form that does better, if one does."""
-    here = held.trial(declared["update"], declared.get("lambda_fair", TRIED[0]))
-    if not here.is_useful:
-        return Start(declared, "")
-    others = [held.least(update, here.fairness) for update in FORMS if update != here.update]
-    # As fair and as accurate with as few changes, and better in one of these; the rest is told.
-    better = [
-        one
-        for one in others
-        if one is not None and held.gains(one.fairness) and _beats(one, here, here.fairness, respects=3)
-    ]
-    if not better:
-        return Start(declared, "")
-    best = min(better, key=lambda one: one.wrong)
-    told = f"{with_capital(best.name)} does better on held-out training rows than what is shown"
-    return Start(declared, "", best.settings, f"{told}: {held.in_words(best, here)}.")
+    beside = [f"{with_capital(one.name)}: {held.in_words(one)}." for one in others]
+    return Start(chosen.settings, " ".join([told, *beside]), chosen.care and f"On held-out training rows {chosen.care}")
 
 
 def _no_gain(trials: Sequence[Trial], figure: str) -> Start:
@@ -166,9 +134,9 @@ def _merits(trial: Trial, target: float) -> np.ndarray:
     return np.array([min(trial.fairness, target), trial.accuracy, -trial.changed, trial.right, -trial.sure])
 
 
-def _beats(one: Trial, other: Trial, target: float, respects: int = len(ALIKE)) -> bool:
-    """Whether one is as good as another in the first so many respects, and better in one of them."""
-    gain = ((_merits(one, target) - _merits(other, target)) / ALIKE)[:respects]
+def _beats(one: Trial, other: Trial, target: float) -> bool:
+    """Whether one is as good as another in all respects, and better in one of them."""
+    gain = (_merits(one, target) - _merits(other, target)) / ALIKE
     return bool((gain > -1).all() and (gain > 1).any())
 
 
@@ -281,23 +249,15 @@ class _HeldOut:
             " ".join(less_right(self.scene.task, self.y, self.logit > 0, decided)),
         )
 
-    def shown(self, fairness: float, named: bool = True) -> str:
+    def shown(self, fairness: float, *, named: bool = True) -> str:
         """Fairness (1 is fair) as its figure."""
         criterion = CRITERIA[self.fairness]
-        name = f"{criterion.figure.in_sentence} " if named else ""
-        return f"{name}{criterion.figure.show(criterion.share(fairness))}"
+        value = criterion.figure.show(criterion.share(fairness))
+        return f"{criterion.figure.in_sentence} {value}" if named else value
 
-    def in_words(self, trial: Trial, other: Trial | None = None) -> str:
-        """What a model does, and what another did in its place."""
-
-        def both(value: Callable[[Trial], str]) -> str:
-            return value(trial) + ("" if other is None else f" (not {value(other)})")
-
-        parts = (
-            both(lambda one: self.shown(one.fairness, one is trial)),
-            f"accuracy {both(lambda one: f'{one.accuracy:.1%}')}",
-            f"{both(lambda one: f'{one.changed:.1%}')} of decisions changed",
-            f"{both(lambda one: f'{one.right:.0%}')} of these right by the record",
-            f"f {SURE:.0%} sure of {both(lambda one: f'{one.sure:.0%}')} of them",
+    def in_words(self, trial: Trial) -> str:
+        """What a model does."""
+        return (
+            f"{self.shown(trial.fairness)}, accuracy {trial.accuracy:.1%}, {trial.changed:.1%} of decisions changed, "
+            f"{trial.right:.0%} of these right by the record, f {SURE:.0%} sure of {trial.sure:.0%} of them"
         )
-        return ", ".join(parts)

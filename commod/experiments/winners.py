@@ -2,20 +2,23 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from commod.experiments.scene import Scene
-from commod.experiments.segments import Segments
+from commod.experiments.segments import Segments, mark_fewest
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
-# Whether two methods differ in a cell by more than chance; None if that cannot be told.
-Apart = Callable[[str, str, Place], bool | None]
+# By how many standard errors two methods differ in a cell.
+Apart = Callable[[str, str, Place], float]
+# Of being right about all cells at once.
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -28,15 +31,21 @@ class Claim:
     own: float | None  # COMMOD's mean change rate; None if it has no model there
     # Whom COMMOD is held against: the first of the fewest, or, if it is one of them, the best of the others.
     against: str
-    # Whether COMMOD and that one differ by more than chance; None if COMMOD is not there or it cannot be told.
-    beyond_chance: bool | None
+    # Whether COMMOD and that one differ by more than chance, allowing for all cells; None if COMMOD is not there or it
+    # cannot be told.
+    beyond_chance: bool | None = None
+    # On how many other splits one of the fewest has the fewest changes again, and on how many two methods meet there.
+    again: tuple[int, int] = (0, 0)
 
 
-def claims_of(cells: pd.DataFrame, apart: Apart | None = None) -> tuple[Claim, ...]:
+def claims_of(
+    cells: pd.DataFrame, apart: Apart | None = None, by_split: pd.DataFrame | None = None
+) -> tuple[Claim, ...]:
     """What can be claimed of cells, the least fair and least accurate first.
 
     `cells`: ``method, fairness_q, accuracy_q, change_rate``, rounded as they are written; with ``sound`` if some may
-    have no sound model. `apart`: tells of two methods and a cell whether they differ by more than chance.
+    have no sound model. `apart`: by how many standard errors two methods differ in a cell; chance is told with Holm's
+    correction for the number of cells. `by_split`: cells of other splits (`cells_by_split`).
     """
     counted = ~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)
     if "sound" in cells:
@@ -51,15 +60,40 @@ def claims_of(cells: pd.DataFrame, apart: Apart | None = None) -> tuple[Claim, .
         fewest = tuple(sorted((name for name in rates if rates[name] == rate), key=order))
         others = {name: rates[name] for name in rates if name != "commod"}
         against = min(others, key=lambda name: (others[name], order(name))) if "commod" in fewest else fewest[0]
-        beyond = apart("commod", against, place) if apart is not None and "commod" in rates else None
-        claims.append(Claim(place, fewest, rate, rates.get("commod"), against, beyond))
+        again = (0, 0) if by_split is None else _again(by_split, place, fewest)
+        claims.append(Claim(place, fewest, rate, rates.get("commod"), against, again=again))
+    if apart is not None:
+        own = [i for i, claim in enumerate(claims) if claim.own is not None]
+        beyond = _beyond_chance([apart("commod", claims[i].against, claims[i].place) for i in own])
+        for i, is_beyond in zip(own, beyond, strict=True):
+            claims[i] = replace(claims[i], beyond_chance=is_beyond)
     return tuple(claims)
+
+
+def _beyond_chance(errors: Sequence[float]) -> list[bool]:
+    """Which of several differences, in standard errors, are beyond chance, by Holm's step-down test."""
+    chances = 2 * ndtr(-np.abs(np.asarray(errors, dtype=float)))
+    found, left = [False] * len(errors), len(errors)
+    for place in np.argsort(chances, kind="stable"):
+        if chances[place] > (1 - CONFIDENCE) / left:
+            break
+        found[place], left = True, left - 1
+    return found
+
+
+def _again(by_split: pd.DataFrame, place: Place, fewest: Sequence[str]) -> tuple[int, int]:
+    """On how many splits one of the fewest has the fewest changes again, and on how many two methods meet."""
+    here = by_split[(by_split["fairness_q"] == place[0]) & (by_split["accuracy_q"] == place[1])]
+    marked = [mark_fewest(rows) for _, rows in here.groupby("split")]
+    met = [rows for rows in marked if rows["contested"].any()]
+    return sum(bool(rows.loc[rows["fewest"], "method"].isin(list(fewest)).any()) for rows in met), len(met)
 
 
 def wins_table(claims: Sequence[Claim], cuts: Segments, criterion: str) -> tuple[list[str], list[list[str]]]:
     """Headings and rows: for each segment of fairness, in how many cells each method changes fewest.
 
-    COMMOD comes first, then whoever wins most. Where it is known, the wins beyond chance stand in brackets.
+    COMMOD comes first, then whoever wins most. In brackets, where known: the wins beyond chance, and on how many of the
+    other splits on which methods meet in these cells it wins again.
     """
     wins = Counter(name for claim in claims for name in claim.fewest)
     if any(claim.own is not None for claim in claims):
@@ -80,14 +114,17 @@ def wins_table(claims: Sequence[Claim], cuts: Segments, criterion: str) -> tuple
 def _won(name: str, claims: Sequence[Claim]) -> str:
     won = [claim for claim in claims if name in claim.fewest]
     known = [claim.beyond_chance for claim in won if claim.beyond_chance is not None]
-    return str(len(won)) + (f" ({sum(known)} beyond chance)" if known else "")
+    told = [f"{sum(known)} beyond chance"] if known else []
+    kept, met = (sum(claim.again[i] for claim in won) for i in (0, 1))
+    told += [f"again on {kept} of {met} splits"] if met else []
+    return str(len(won)) + (f" ({', '.join(told)})" if told else "")
 
 
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:
-    """Whether the mean change rates of two methods in a cell differ by more than chance in who is on test.
+    """By how many standard errors the mean change rates of two methods in a cell differ.
 
     Both are counted on the same people: of each person, the share of a method's models in the cell that change the
-    decision. The 95 % interval of the mean difference leaves 0 out, or not. `points` are those of the sweeps one under
+    decision. The error is that of the mean difference over who is on test. `points` are those of the sweeps one under
     another (`points_of`), with ``fairness_q, accuracy_q``; models that change nobody do not count, as in the cells.
     """
     counted = points.assign(at=points.groupby("method").cumcount())
@@ -101,11 +138,11 @@ def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFr
         models = [sweeps[method].models[i].decisions_test != before for i in places[(method, *place)]]
         return np.asarray(np.mean(models, axis=0))
 
-    def apart(one: str, other: str, place: Place) -> bool | None:
+    def apart(one: str, other: str, place: Place) -> float:
         more = share(one, place) - share(other, place)
         mean = float(weights @ more)
         error = float(np.sqrt(np.sum((weights * (more - mean)) ** 2)))
-        return abs(mean) > 1.96 * error
+        return mean / error if error else 0.0
 
     return apart
 

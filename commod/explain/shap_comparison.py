@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -35,8 +34,8 @@ class ShapComparison:
         are in units of the logit.
     agreement : float
         Spearman's rank correlation of the two columns.
-    shap_seconds, commod_seconds : float
-        Time of one SHAP run (mean over the redraws) and of COMMOD's own account, on the same rows.
+    evaluations : int
+        Scores that one SHAP run asks for. COMMOD's own account needs one for each row.
     top_kept : float
         Mean share of SHAP's top five features that stay in the top five when the background is redrawn.
     top_sets : list of list of str
@@ -46,8 +45,7 @@ class ShapComparison:
 
     features: pd.DataFrame
     agreement: float
-    shap_seconds: float
-    commod_seconds: float
+    evaluations: int
     top_kept: float
     top_sets: list[list[str]]
     rows: int
@@ -87,13 +85,17 @@ def explain_with_shap(
     table = _Codes(X)
     rows = table.codes[np.sort(rng.permutation(len(X))[:n_rows])]
 
-    change = _change_of_codes(g, table)
+    change_of, asked = _change_of_codes(g, table), 0
 
-    runs, took = [], []
+    def change(codes: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        asked += len(codes)
+        return change_of(codes)
+
+    runs = []
     chunk = max(1, len(rows) // 6)
     for draw in range(redraws):
         background = table.codes[np.random.default_rng(seed + 1 + draw).permutation(len(X))[:n_background]]
-        started = time.perf_counter()
         explainer = Permutation(change, Independent(background, max_samples=n_background), seed=seed)
         parts = []
         for at in range(0, len(rows), chunk):
@@ -102,11 +104,8 @@ def explain_with_shap(
             values = explainer(rows[at : at + chunk], max_evals=2 * rows.shape[1] + 1, silent=True).values  # noqa: PD011
             parts.append(np.abs(values))
         runs.append(np.vstack(parts).mean(axis=0))
-        took.append(time.perf_counter() - started)
     shap = np.array(runs)  # (redraws, columns)
-    started = time.perf_counter()
     own = _own_contributions(g, table.frame(rows))
-    own_seconds = time.perf_counter() - started
     features = pd.DataFrame(
         {
             "label": [task.label(column) for column in X.columns],
@@ -125,8 +124,7 @@ def explain_with_shap(
     return ShapComparison(
         features.sort_values(["commod", "shap"], ascending=False, kind="stable"),
         agreement,
-        float(np.mean(took)),
-        own_seconds,
+        asked // redraws,
         kept,
         tops,
         len(rows),

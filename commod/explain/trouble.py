@@ -14,8 +14,6 @@ from commod.models.collapse import collapse_in_words
 LOST_POINTS, LEFT_SHARE = 0.10, 0.7
 # A dead end: from this λ_fair on fairness moves less than this and is further from fair than this.
 STUCK_FROM, STUCK_MOVE, STUCK_BELOW = 1.0, 0.02, 0.8
-# Below these differences two models count as equally fair, and as changing equally many.
-AS_FAIR, FAIRER, FEWER = 0.005, 0.02, 0.9
 
 
 def trouble_of(
@@ -63,8 +61,7 @@ def _levels_down(task: Task, groups: Any, before: Any, after: Any, figures: pd.D
     overall = [float((decided == good).mean()) for decided in (before, after)]
     every = " Every group loses by it." if (rates[counted, 1] < rates[counted, 0]).all() else ""
     if rates[best, 0] - rates[best, 1] < LOST_POINTS or overall[1] > LEFT_SHARE * overall[0]:
-        fall = [f"{task.groups[code]} {rates[code, 0]:.1%} → {rates[code, 1]:.1%}" for code in (best, other)]
-        return [f"Every group gets “{task.spec.outcomes[good]}” less often: {', '.join(fall)}."] if every else []
+        return [f"Every group gets “{task.spec.outcomes[good]}” less often."] if every else []
     return [
         f"g makes the groups alike mostly by taking away: “{task.spec.outcomes[good]}” falls from "
         f"{rates[best, 0]:.0%} to {rates[best, 1]:.0%} of {task.groups[best]}; of {task.groups[other]} it was "
@@ -85,22 +82,3 @@ def _dead_end(fairness: str, path: pd.DataFrame) -> list[str]:
         f"From λ_fair {STUCK_FROM:g} to {late['lambda_fair'].iloc[-1]:g} fairness hardly moves "
         f"({criterion.figure.in_sentence} {value}): this kind of update can do no more here."
     ]
-
-
-def does_better(fairness: str, figures: pd.DataFrame, other: pd.DataFrame, *, sound: bool, other_sound: bool) -> bool:
-    """Whether another model is to be preferred to one: fairer by as few changes, as fair by fewer, or sound at last.
-
-    `figures` and `other` are frames of `compare_decisions`; a model without trouble is sound.
-    """
-    criterion = CRITERIA[fairness]
-    row = criterion.figure_name
-    share, share_other, share_f = (
-        float(criterion.share(value)) for value in (figures.loc[row, "g"], other.loc[row, "g"], figures.loc[row, "f"])
-    )
-    changed, changed_other = (float(frame.loc["change_rate", "g"]) for frame in (figures, other))
-    if not other_sound or changed_other == 0:
-        return False
-    if not sound:
-        return share_other >= share_f + FAIRER
-    fairer = share_other >= share + FAIRER and changed_other <= changed
-    return fairer or (share_other >= share - AS_FAIR and changed_other <= FEWER * changed)

@@ -155,6 +155,11 @@ class Figure:
         return f"{self.title} ({self.fair} is fair)" if self.fair else self.title
 
     @property
+    def fairer(self) -> str:
+        """Which way along an axis is fairer."""
+        return "" if not self.fair else "fairer →" if self.direction > 0 else "← fairer"
+
+    @property
     def introduction(self) -> str:
         """The title where a reader meets the figure, whatever the outcomes: with what other tools have in its place."""
         title = self.title.replace("“{positive}”", "positive decisions").replace("“{negative}”", "negative decisions")

@@ -9,12 +9,13 @@ import sys
 import time
 
 from commod.experiments import prepare, sweep_method
-from commod.experiments.checks import COMPARED_REFITS, checks_of_match
+from commod.experiments.checks import COMPARED_REFITS
 from commod.experiments.match import match_models
 from commod.explain.checks import CHECKS, MARKS
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
+from tests.checking import checks_of_match
 
 
 def parser():

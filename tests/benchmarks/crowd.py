@@ -39,8 +39,8 @@ from tests.test_balanced import balance
 from tests.wire import Fetcher, Tab, data_of
 
 LABELS = {
-    "lambda_fair": "How much fairness do you ask for? (λ_fair)",
-    "lambda_ratio": "Stay close to the old model (λ_ratio)",
+    "lambda_fair": "How much fairness? (λ_fair)",
+    "lambda_ratio": "Stay close to f (λ_ratio)",
     "lambda_concepts": "Use few features (λ_concepts)",
 }
 USUAL = 30

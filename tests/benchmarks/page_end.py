@@ -136,8 +136,9 @@ def measured(data="law_school"):
         function(*arguments)
         return time.process_time() - started
 
-    parts = -(-training.n_refits(result.scene) // PART)
-    refit = seconds(tasks.some_refits, result, 0, PART, None)
+    parts = -(-training.n_refits(result.scene) // PART["rows"])
+    refit = seconds(tasks.some_refits, result, "rows", 0, PART["rows"], None)
+    split = seconds(tasks.some_refits, result, "splits", 0, PART["splits"], None)
     other = replace(settings, lambda_ratio=GRIDS["lambda_ratio"][-1])
     return {
         "tree": (Priority.EXPLAIN, seconds(tasks.tree.compute, result, settings.depth), 1),
@@ -145,6 +146,7 @@ def measured(data="law_school"):
         "merit": (Priority.BACKGROUND, seconds(tasks.merit.compute, result), 1),
         "sweep": (Priority.BACKGROUND, seconds(tasks.sweep.compute, result.scene, settings.fairness, "commod"), 1),
         "refits, first": (Priority.FIRST_REFITS, refit, 1),
+        "other splits": (Priority.REFITS, split, 2),
         "refits, rest": (Priority.REFITS, refit, parts - 1),
         "ahead": (Priority.LINE, seconds(training.fit_result, other), 30),
     }

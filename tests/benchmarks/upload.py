@@ -66,9 +66,9 @@ class Mover:
         before, started = self.shown, time.monotonic()
         await self.tab.rerun(
             {
-                "How much fairness do you ask for? (λ_fair)": [f"{fair:g}"],
-                "Stay close to the old model (λ_ratio)": [f"{ratio:g}"],
-                "How finely to explain (k)": [f"{k:g}"],
+                "How much fairness? (λ_fair)": [f"{fair:g}"],
+                "Stay close to f (λ_ratio)": [f"{ratio:g}"],
+                "Concepts (k)": [f"{k:g}"],
             }
         )
         answered = await self.tab.until(lambda: self.shown != before, PATIENCE)

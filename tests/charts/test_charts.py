@@ -33,6 +33,7 @@ CHARTS = [
     (plot_methods, {"styles": STYLES}),
     (plot_methods, {"styles": STYLES, "view": "changes", "most_changes": 0.3, "legend": False, "height": 250}),
     (plot_methods, {"styles": STYLES, "strong": "COMMOD", "legend": False, "height": 400}),
+    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "crosses": True}),
     (plot_methods, {"styles": STYLES, "strong": "COMMOD", "view": "changes", "most_changes": 0.3, "legend": False}),
     (plot_who_changed, {"groups": ("A", "B")}),
     (plot_calibration, {"styles": STYLES}),

@@ -16,6 +16,7 @@ from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.views import methods
 from commod.datasets.example import example_table
 from commod.experiments import checks, start, sweep
+from commod.experiments import refits as again
 from commod.experiments.refits import Refits
 from commod.explain.shap_comparison import explain_with_shap
 from commod.models.competitors import METHODS
@@ -142,8 +143,7 @@ def short_starts():
 def no_search_for_a_form(request, monkeypatch):
     """Data open as they are declared, and own data as the paper has it, except for tests marked ``with_start``."""
     if "with_start" not in request.keywords:
-        for computation in (tasks.start, tasks.other_form):
-            monkeypatch.setattr(computation, "function", _as_declared)
+        monkeypatch.setattr(tasks.start, "function", _as_declared)
 
 
 def _as_declared(scene, fairness, report=None):
@@ -169,7 +169,7 @@ def few_refits(request, monkeypatch):
         monkeypatch.setattr(tasks, "some_refits", _the_model_itself)
 
 
-def _the_model_itself(result, first, count, points, report=None):
+def _the_model_itself(result, drawn, first, count, points, report=None):
     figures = result.scene.figures(result.decisions)
     return Refits(count * result.changed_test.astype(int), pd.DataFrame([figures] * count)), {}
 
@@ -179,4 +179,5 @@ def few_refits_of_methods():
     """The same of each method on Compare; also for what a whole module shares."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checks, "COMPARED_REFITS", 2)
+        patch.setattr(again, "N_SPLITS", 2)
         yield

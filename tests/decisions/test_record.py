@@ -245,7 +245,7 @@ def test_the_hash_of_data_sees_every_cell():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "commod-decision/2"}, "no decision that can be read"),
+        ({"format": "commod-decision/9"}, "no decision that can be read"),
         ({"extra": 1}, "There is no field `extra`"),
         ({"figures": {"p_rule": 1}}, "is missing"),
         ({"figures": []}, "damaged: figures: "),

@@ -165,7 +165,7 @@ def test_f_changes_nobody_for_whoever_comes(scene):
 
 def test_the_figures_are_those_of_the_scene(scene, model):
     refits = refit(scene, CELL, "demographic_parity", count=3)
-    assert list(refits.shares) == ["right", "sure", "worse_off"]
+    assert list(refits.shares) == ["right", "sure", "worse_off", "accuracy_lost"]
     facts = facts_of(scene, model.decisions_test, CELL, refits)
     figures = scene.figures(model.decisions_test)
     f = scene.figures(scene.decisions_test)
@@ -187,6 +187,23 @@ def test_the_figures_are_those_of_the_scene(scene, model):
     # Refits that were kept before shares were counted tell less, and nothing breaks.
     old = facts_of(scene, model.decisions_test, CELL, Refits(refits.changes, refits.figures))
     assert math.isnan(old.measured["right"].refits[0])
+
+
+def test_other_splits_stand_beside_a_verdict_and_do_not_change_it(scene, model):
+    splits = refit(scene, CELL, "demographic_parity", count=3, drawn="splits")
+    limit = float(splits.figures["p_rule"].median())
+    asked = Requirements(p_rule=limit, accuracy_lost=0.01, again=0.5, kept_out=("ugpa",))
+    without, found = (
+        check_requirements(asked, facts_of(scene, model.decisions_test, CELL, splits=each)).set_index("requirement")
+        for each in (None, splits)
+    )
+    assert set(without["splits"]) == {""}
+    pd.testing.assert_frame_equal(without.drop(columns="splits"), found.drop(columns="splits"))
+    mean, sd = splits.figures["p_rule"].mean(), splits.figures["p_rule"].std()
+    assert found.loc["p_rule", "splits"] == f"{mean:.3f} ± {sd:.3f}, met on 2 of 3"
+    met = (splits.shares["accuracy_lost"] <= 0.01).sum()
+    assert found.loc["accuracy_lost", "splits"].endswith(f"met on {met} of 3")
+    assert found.loc[["again", "kept_out"], "splits"].tolist() == ["", ""]  # of which other splits tell nothing
 
 
 def test_the_form_of_an_update_rules_out_what_it_says(scene, model):

@@ -10,10 +10,7 @@ from commod.experiments import compare, prepare, sweep_method
 from commod.experiments.checks import (
     COMPARED_REFITS,
     answer_of_merit,
-    answer_of_refits,
     answers_of,
-    as_checks,
-    checks_of_match,
     matched_models,
 )
 from commod.experiments.match import match_models
@@ -22,6 +19,7 @@ from commod.experiments.sense import AT_HAND, answers_of_decisions, shares_of_de
 from commod.experiments.sweep import Shared, as_points, train_cell
 from commod.explain.checks import CHECKS
 from commod.models.competitors import METHODS
+from tests.checking import answer_of_refits, as_checks, checks_of_match
 
 DP = "demographic_parity"
 
@@ -101,7 +99,7 @@ def test_a_method_that_decides_by_a_threshold_changes_nobody_of_whom_f_was_sure(
 
 
 def test_a_model_that_changes_nobody_is_not_refitted(scene, sweeps, monkeypatch):
-    monkeypatch.setattr("commod.experiments.checks.refit", None)
+    monkeypatch.setattr("tests.checking.refit", None)
     model = sweeps["commod"].models[0]
     answer = answer_of_refits(scene, model, DP)
     assert (answer.mark, answer.whole) == ("open", 0)

@@ -1,10 +1,21 @@
 """Refits on bootstrap samples: the same every time, within group and label, and counted as they are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from commod.experiments.checks import answers_of
-from commod.experiments.refits import MIN_REFITS, n_refits, refit, resampled
+from commod.experiments.refits import (
+    FIRST_SPLIT,
+    MIN_REFITS,
+    N_SPLITS,
+    drawn_anew,
+    n_refits,
+    points_on_splits,
+    refit,
+    resampled,
+)
 from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, Shared, train_cell
 from commod.explain.checks import check_again
@@ -46,6 +57,43 @@ def test_the_share_of_each_person_is_counted_over_the_refits(scene, refits):
     intervals = refits.intervals
     assert (intervals["low"] <= refits.figures.median()).all()
     assert (refits.figures.median() <= intervals["high"]).all()
+
+
+def test_another_split_is_that_split_with_its_own_f(scene):
+    found = refit(scene, CELL, "demographic_parity", count=2, drawn="splits")
+    assert len(found) == 2
+    assert not len(found.changes)  # other people are on test
+    for i in range(2):
+        other = prepare("law_school", seed=FIRST_SPLIT + i)
+        decided = (train_cell(other, CELL, "demographic_parity").margin(other.test) > 0).astype(int)
+        assert found.figures.loc[i].to_dict() == other.figures(decided)
+        lost = other.figures(other.decisions_test)["accuracy"] - other.figures(decided)["accuracy"]
+        assert found.shares.loc[i, "accuracy_lost"] == lost
+    assert found.spread.loc["p_rule", "mean"] == pytest.approx(found.figures["p_rule"].mean())
+    assert found.spread.loc["p_rule", "sd"] == pytest.approx(np.std(found.figures["p_rule"], ddof=1))
+    points = points_on_splits(scene, [CELL], "demographic_parity")
+    assert len(points) == N_SPLITS
+    assert points["p_rule"].tolist()[:2] == found.figures["p_rule"].tolist()
+
+
+def test_a_split_is_another_one_whatever_the_seed(scene):
+    seeds = [drawn_anew(replace(scene, seed=FIRST_SPLIT + 1), i, "splits").seed for i in range(3)]
+    assert seeds == [FIRST_SPLIT, FIRST_SPLIT + N_SPLITS, FIRST_SPLIT + 2]
+
+
+def test_another_split_keeps_the_threshold():
+    low = prepare("german", threshold=0.3)
+    other = low.on_split(FIRST_SPLIT)
+    assert (other.threshold, other.seed) == (0.3, FIRST_SPLIT)
+    np.testing.assert_array_equal(other.decisions_test, (other.f.predict_proba(other.test.X)[:, 1] > 0.3).astype(int))
+
+
+def test_no_other_split_where_time_makes_it_or_f_may_take_minutes(scene, monkeypatch):
+    assert n_refits(scene, "splits") == N_SPLITS
+    later = replace(scene, task=replace(scene.task, time=scene.task.y.astype(float)))
+    assert n_refits(later, "splits") == 0
+    monkeypatch.setattr("commod.experiments.refits.is_large", lambda task: True)
+    assert n_refits(scene, "splits") == 0
 
 
 def test_what_happens_again():

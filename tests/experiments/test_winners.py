@@ -56,7 +56,7 @@ def test_claims_and_their_table_agree_with_the_cells(seed, criterion, with_commo
     def apart(one, other, place):
         assert one == "commod"
         beyond[place] = other, (len(other) + sum(place)) % 2 == 0
-        return beyond[place][1]
+        return -9.0 if beyond[place][1] else 1.9
 
     claims = claims_of(cells, apart)
     places = contested(cells)
@@ -115,11 +115,56 @@ def test_a_difference_is_beyond_chance_when_its_interval_says_so():
         rows += [(name, 2, 3, float((each != before).mean())) for each in decided]
     points = pd.DataFrame(rows, columns=["method", "fairness_q", "accuracy_q", "change_rate"])
     apart = apart_by_chance(scene, sweeps, points)
-    assert apart("commod", "lpp", (2, 3)) is True
-    assert apart("commod", "fst", (2, 3)) is False
+    assert apart("commod", "lpp", (2, 3)) < -1.96
+    assert abs(apart("commod", "fst", (2, 3))) < 1.96
     resampled = rng.integers(0, people, (500, people))
     differences = (few - sweeps["lpp"].models[0].decisions_test)[resampled].mean(axis=1)
     assert np.quantile(differences, 0.975) < 0
+
+
+def test_more_cells_ask_for_larger_differences():
+    def beyond(*errors):
+        rows = [(name, 1, i + 1, rate) for i in range(len(errors)) for name, rate in (("commod", 0.05), ("lpp", 0.1))]
+        cells = pd.DataFrame(rows, columns=["method", "fairness_q", "accuracy_q", "change_rate"])
+        claims = claims_of(cells, lambda one, other, place: errors[place[1] - 1])
+        return [claim.beyond_chance for claim in claims]
+
+    assert beyond(2.0) == [True]
+    assert beyond(2.0, 0.5) == [False, False]  # one of two cells: 2.24
+    assert beyond(2.0, -3.0) == [True, True]  # Holm: once the larger one has passed, one is left
+    assert beyond(2.0, 2.3, 2.6) == [True, True, True]
+    assert beyond(2.0, 2.3, 2.3) == [False, False, False]
+
+
+def test_simulated_cells_without_a_difference_rarely_look_beyond_chance():
+    rng, wrong = np.random.default_rng(0), 0
+    rows = [(name, 1 + i // 4, 1 + i % 4, 0.1) for i in range(12) for name in ("commod", "lpp")]
+    cells = pd.DataFrame(rows, columns=["method", "fairness_q", "accuracy_q", "change_rate"])
+    for errors in rng.normal(size=(400, 4, 4)):
+        claims = claims_of(cells, lambda one, other, place, e=errors: e[place[0] - 1, place[1] - 1])
+        wrong += any(claim.beyond_chance for claim in claims)
+    assert wrong / 400 < 0.08  # 0.05 and chance; without the correction 0.46
+
+
+def test_who_wins_again_on_other_splits():
+    columns = ["method", "fairness_q", "accuracy_q", "change_rate"]
+    cells = pd.DataFrame([("commod", 1, 1, 0.1), ("lpp", 1, 1, 0.2)], columns=columns)
+    by_split = pd.DataFrame(
+        [
+            ("commod", 1, 1, 0.1, 100),
+            ("lpp", 1, 1, 0.2, 100),
+            ("commod", 1, 1, 0.3, 101),
+            ("lpp", 1, 1, 0.2, 101),
+            ("commod", 1, 1, 0.3, 102),  # alone
+            ("hardt", 1, 1, 0.0, 102),  # needs the group
+            ("commod", 2, 1, 0.3, 103),  # elsewhere
+            ("lpp", 2, 1, 0.3, 103),
+        ],
+        columns=[*columns, "split"],
+    )
+    claims = claims_of(cells, by_split=by_split)
+    assert [claim.again for claim in claims] == [(1, 2)]
+    assert wins_table(claims, CUTS[DP], DP)[1][0][2:] == ["1 (again on 1 of 2 splits)"]
 
 
 def test_what_is_reached_at_a_level_is_of_models_that_are_that_fair():

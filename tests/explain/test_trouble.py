@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from commod.datasets import load_task
-from commod.explain.trouble import does_better, trouble_of
+from commod.explain.trouble import trouble_of
 from commod.metrics import compare_decisions
 from tests.fitting import case
 
@@ -45,7 +45,7 @@ def test_levelling_down_is_told_with_both_groups(crowd):
 def test_a_little_levelling_down_is_told_if_every_group_loses(crowd):
     y, s, f = crowd
     (sentence,) = told(y, s, f, f - 0.05)
-    assert sentence.startswith("Every group gets “passes the bar” less often: White 94.")
+    assert sentence == "Every group gets “passes the bar” less often."
     assert told(y, s, f, np.where(s == 1, f - 0.05, f)) == []  # only one of them does
 
 
@@ -81,23 +81,3 @@ def test_a_dead_end_is_told(crowd):
         "From λ_fair 1 to 8 fairness hardly moves (P-Rule 0.700): this kind of update can do no more here."
     )
     assert told(y, s, f, f + 0.2 * (s == 0), path.assign(p_rule=[0.5, 0.6, 0.7, 0.75, 0.8, 0.85])) == []
-
-
-def figures(p_rule, changed):
-    return pd.DataFrame({"f": [0.4, 0.0], "g": [p_rule, changed]}, index=["p_rule", "change_rate"])
-
-
-@pytest.mark.parametrize(
-    ("other", "sound", "other_sound", "better"),
-    [
-        ((0.80, 0.10), True, True, True),  # fairer by as many
-        ((0.80, 0.12), True, True, False),  # fairer by more
-        ((0.70, 0.05), True, True, True),  # as fair by fewer
-        ((0.70, 0.095), True, True, False),
-        ((0.90, 0.05), True, False, False),  # ruined itself
-        ((0.60, 0.20), False, True, True),  # sound, and fairer than f
-        ((0.40, 0.00), False, True, False),  # f itself
-    ],
-)
-def test_what_does_better(other, sound, other_sound, better):
-    assert does_better(PARITY, figures(0.70, 0.10), figures(*other), sound=sound, other_sound=other_sound) is better

@@ -27,11 +27,8 @@ OPENED = {
     "limits": {"methods": "commod"},
 }
 MOST_OPTIONS = 8  # of a widget that are spelled out
-# What comes when it comes: refits, and the offer of another form.
-LATER = re.compile(
-    r",? \\\[[^]]*\] over refits|\n +refits \[.*?\]| There are no refits of it yet[^.]*\."
-    r"|\ncaption: [^\n]* does better on held-out training rows [^\n]*\nbutton: Open: [^\n]*"
-)
+# What comes when it comes.
+LATER = re.compile(r",? \\\[[^]]*\] over refits|\n +refits \[.*?\]| There are no refits of it yet[^.]*\.")
 
 
 def cases():
@@ -96,8 +93,8 @@ def _said(element):
     if element.type == "bidi_component" and element.proto.component_name == "commod_picture":
         drawn = json.loads(element.proto.json)
         words = drawn["here"]["text"]
-        figures = zip_longest(drawn["names"], words["figures"], words["intervals"], fillvalue="")
-        return "\n".join([*(" ".join(figure).strip() for figure in figures), *words["groups"], words["verdict"]])
+        figures = zip_longest(drawn["names"], words["figures"], words["before"], fillvalue="")
+        return "\n".join([words["verdict"], *(" ".join(figure).strip() for figure in figures), *words["groups"]])
     if options := getattr(element, "options", None):
         chosen = ", ".join(str(one) for one in (value if isinstance(value, list) else [value]))
         offered = [*options] if len(options) <= MOST_OPTIONS else [*options[:2], f"({len(options)} in all)"]

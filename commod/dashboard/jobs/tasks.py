@@ -13,10 +13,10 @@ from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import BOUND, LIGHT_CELLS, Priority
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.training import fit_on_path, solve_path, some_refits, wanted_refits
-from commod.dashboard.state.settings import GRIDS, Settings
+from commod.dashboard.state.settings import STOPS, Settings
 from commod.datasets import Choice, is_shipped, load_task, on_forget
 from commod.datasets import Task as DataTask
-from commod.decisions import best_under, verify_record
+from commod.decisions import best_under, open_sealed, verify_record
 from commod.decisions.record import hash_of_scene
 from commod.decisions.rivals import collapses_of
 from commod.experiments import Scene, sweep_method
@@ -24,7 +24,7 @@ from commod.experiments import limits as exact
 from commod.experiments.checks import retrain
 from commod.experiments.look import look_at
 from commod.experiments.match import match_models
-from commod.experiments.refits import Refits, refit
+from commod.experiments.refits import Drawn, Refits, points_on_splits, refit
 from commod.experiments.scene import SceneKey, keep_trained, trained_parts
 from commod.experiments.start import suited_start
 from commod.experiments.sweep import fit_cell
@@ -34,8 +34,8 @@ from commod.models.threshold import ONE_HALF
 
 # Bytes of files after which the process that has read them ends, and gives its memory back.
 LARGE_FILES = 5 * 2**20
-# Refits of a part: a second or less of a core, and enough for a first answer.
-PART = 10
+# Refits of a part: a second or less of a core, and enough for a first answer. Fewer of other splits: each trains an f.
+PART: dict[Drawn, int] = {"rows": 10, "splits": 5}
 # Arguments of `Commod` that a search for a setting leaves as they are.
 LEFT = ("update", "direction", "features", "lambda_concepts", "max_changes")
 
@@ -49,7 +49,8 @@ def base(key: SceneKey) -> Task:
         step = Step(trained_parts, (key, None), Priority.TRAIN, is_large(key.data), note="Training f")
     else:
         task = load_task(key.data)
-        note = f"Training f on 70 % of {len(task.y):,} rows; the bar shows the time used of at most {BOUND}"
+        share = f"{100 * (1 - task.test_share):.0f} % of {len(task.y):,} rows"
+        note = f"Training f on {share}; the bar shows the time used of at most {BOUND}"
         heavy = task.X.size > LIGHT_CELLS
         step = Step(trained_parts, (key, task), Priority.SEARCH, heavy, apart=True, note=note)
     return Task("base", key, (), (replace(step, needs_f=False, then=partial(keep_trained, key)),))
@@ -108,21 +109,29 @@ def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> Task:
 
     A path that is `near` may be wanted at the next move.
     """
-    values, path = GRIDS["lambda_fair"], settings.line()
+    values, path = STOPS, settings.line()
     arguments = (settings.model(), values if wholly else values[-1:])
     step = Step(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
     return Task("precompute", settings.scene(), (*path, wholly), (step,))
 
 
-def refits(result: FitResult) -> Task:
-    """Whether the changes would happen again: in parts, so that all processes share them and the first tells early."""
-    count, model = wanted_refits(result), replace(result.settings, k=1)  # k decides about nobody
+def refits(result: FitResult, drawn: Drawn = "rows") -> Task:
+    """The model fitted again: in parts, so that all processes share them and the first tells early."""
+    count, model = wanted_refits(result, drawn), replace(result.settings, k=1)  # k decides about nobody
     parts = []
-    for first in range(0, count, PART):
-        size, priority = min(PART, count - first), Priority.REFITS if first else Priority.FIRST_REFITS
-        step = Step(some_refits, (result, first, size), priority, path=(*model.line(), first, size))
-        parts.append(Task("some_refits", model.scene(), (model, first, size), (step,)))
-    return Task("refits", model.scene(), (model,), (Step(Refits.joined),), tuple(parts))
+    for first in range(0, count, PART[drawn]):
+        some = (drawn, first, min(PART[drawn], count - first))
+        priority = Priority.REFITS if first or drawn == "splits" else Priority.FIRST_REFITS
+        step = Step(some_refits, (result, *some), priority, path=(*model.line(), *some))
+        parts.append(Task("some_refits", model.scene(), (model, *some), (step,)))
+    return Task("refits", model.scene(), (model, drawn), (Step(Refits.joined),), tuple(parts))
+
+
+def splits(result: FitResult) -> Task | None:
+    """The model on other splits; None where nobody changes or there are no two of them."""
+    if not result.changed_test.any() or wanted_refits(result, "splits") < 2:
+        return None
+    return refits(result, "splits")
 
 
 tree = Computation(FitResult.tree)
@@ -158,9 +167,9 @@ def target(settings: Settings, min_fairness: float, max_change: float, max_sure:
 
 _target = Computation(find_target, Priority.SEARCH)
 ranges = Computation(ranges_of)
+opened = Computation(open_sealed, Priority.SEARCH)
 hash_of_data = Computation(hash_of_scene, Priority.SEARCH)
 start = Computation(suited_start, Priority.SEARCH)
-other_form = Computation(suited_start, Priority.BACKGROUND)  # of data that ship: is there a form that does better?
 limits = Computation(exact.limits_of)
 blind_limits = Computation(exact.blind_limits_of, Priority.SEARCH)
 interventions = Computation(exact.interventions_of)
@@ -176,4 +185,5 @@ collapsed = Computation(collapses_of)
 best = Computation(best_under)
 match = Computation(match_models)
 retrained = Computation(retrain, Priority.BACKGROUND)
-refits_of_model = Computation(refit, Priority.BACKGROUND)
+refits_of_model = Computation(refit, Priority.REFITS)
+on_splits = Computation(points_on_splits, Priority.REFITS)

@@ -12,9 +12,8 @@ import pandas as pd
 
 from commod import __version__
 from commod.dashboard.state.settings import GRIDS, Settings, data_in_words, in_words
-from commod.dashboard.text.language import FIRST
-from commod.dashboard.text.stories import story
-from commod.dashboard.text.verdicts import cost_of_limits, verdict
+from commod.dashboard.text.language import FIRST, declared, phrase
+from commod.dashboard.text.verdicts import Changes, Verdict, cost_of_limits, verdict
 from commod.datasets import Task
 from commod.experiments import Scene
 from commod.experiments.evidence import Evidence, evidence_of
@@ -32,7 +31,7 @@ from commod.explain import (
 from commod.explain.checks import Answer, check_again, check_merit
 from commod.explain.doubts import are_treated_alike
 from commod.explain.groups import Groups, explain_groups
-from commod.explain.hundred import explain_hundred
+from commod.explain.hundred import count_hundred, explain_hundred
 from commod.explain.merit import explain_merit
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.proxies import proxies_of
@@ -172,42 +171,67 @@ class FitResult:
         own, tested = (self.g.activations_of(*part) for part in rows)
         return own, tested
 
+    @cached_property
+    def change_counts(self) -> Changes:
+        """Decisions changed on test."""
+        good = self.decisions[self.changed_test] == self.task.spec.favourable
+        right = self.decisions == self.scene.test.y.to_numpy()
+        better = int(good.sum())
+        return Changes(better, len(good) - better, int((self.changed_test & right).sum()))
+
     @property
     def verdict(self) -> str:
-        """The picture in one sentence, in the first language."""
+        """The picture in two sentences, in the first language."""
         return self.verdict_in(FIRST)
 
-    def verdict_in(self, language: str, *, movable: bool = True) -> str:
-        """The picture in one sentence; `movable` is whether its reader can move λ_fair."""
-        test, before = self.scene.test, self.scene.decisions_test
+    def verdict_in(self, language: str, *, movable: bool = True, complete: bool = True) -> str:
+        """The picture in two sentences; `movable` is whether its reader can move λ_fair.
 
-        def made() -> str:
-            return verdict(
-                self.task.spec,
-                self.settings.fairness,
-                self.figures,
-                self.changes,
-                self.record,
-                lambda_fair=self.settings.lambda_fair,
-                at_end=self.settings.lambda_fair == GRIDS["lambda_fair"][-1],
-                smallest_ratio=float(self.ratio_test.min()) if self.settings.update == "ratio" else None,
-                alike=are_treated_alike(test.sensitive, before) and not CRITERIA[self.settings.fairness].by_label,
-                language=language,
-                movable=movable,
-            )
-
-        told: str = self.keep(f"verdict_{language}_{movable}", made)
+        Before it is `complete`, nothing is said about chance: intervals take a while.
+        """
+        key = f"verdict_{language}_{movable}_{complete}"
+        told: str = self.keep(key, lambda: self._verdict(language, movable, complete))
         return told
+
+    def _verdict(self, language: str, movable: bool, complete: bool) -> str:
+        scene, fairness, people = self.scene, self.settings.fairness, declared(language, self.task.spec.people)
+        if self.change_counts.count:
+            rows = count_hundred(self.task, scene.test, scene.decisions_test, self.decisions)
+            what = language, self.task.spec, fairness, rows, self.change_counts, self.gain
+            return verdict(*what, chance=complete and self.gain_may_be_chance)
+        if self.is_fair_already:
+            return phrase(language, "verdict.fair_already", total=len(self.decisions), people=people)
+        if self.settings.lambda_fair == GRIDS["lambda_fair"][-1]:
+            return phrase(language, "verdict.nobody_at_end")
+        told = phrase(language, "verdict.nobody_yet" if self.settings.lambda_fair else "verdict.is_f")
+        return f"{told} {phrase(language, 'verdict.move_on')}" if movable else told
+
+    @property
+    def is_fair_already(self) -> bool:
+        """Whether f treats the groups alike, as far as can be told."""
+        test, by_label = self.scene.test, CRITERIA[self.settings.fairness].by_label
+        return not by_label and bool(are_treated_alike(test.sensitive, self.scene.decisions_test))
+
+    @property
+    def gain(self) -> float:
+        """How much fairer g is than f, on test."""
+        f, g = (self.path["fairness"].iloc[place] for place in (0, -1))
+        return float(CRITERIA[self.settings.fairness].gain(g - f))
+
+    @property
+    def gain_may_be_chance(self) -> bool:
+        row = self.figures.loc[CRITERIA[self.settings.fairness].figure_name]
+        return bool(row["difference_low"] <= 0 <= row["difference_high"])
+
+    @property
+    def has_bad_verdict(self) -> bool:
+        """Whether something else should be tried."""
+        return Verdict.of(self.gain, self.change_counts, chance=self.gain_may_be_chance).is_bad
 
     @cached_property
     def hundred(self) -> pd.DataFrame:
         """Every group as a hundred people, on test."""
         return explain_hundred(self.task, self.scene.test, self.scene.decisions_test, self.decisions)
-
-    def story(self, language: str) -> str:
-        """Who decides what about whom, and of how many in a hundred f says so."""
-        told: str = self.keep(f"story_{language}", lambda: story(language, self.task.spec, self.hundred))
-        return told
 
     @property
     def line_in_words(self) -> str:

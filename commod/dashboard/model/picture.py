@@ -8,13 +8,14 @@ from typing import Any, TypedDict, cast
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import in_words
-from commod.dashboard.text.language import declared, phrase
+from commod.dashboard.text.language import declared, phrase, written
 from commod.dashboard.text.stories import label_of
+from commod.dashboard.text.verdicts import named_first
 from commod.explain.hundred import count_hundred
 from commod.metrics.figures import CRITERIA, FIGURES
 
 # Increase it when a field changes its meaning or goes.
-SCHEMA = 1
+SCHEMA = 2
 # With more groups the dots are smaller and their labels shorter.
 FEW_GROUPS = 3
 _INTERVALS = ("g_low", "g_high", "difference_low", "difference_high")
@@ -52,7 +53,7 @@ class Words(TypedDict):
 
     setting: str
     figures: list[str]
-    intervals: list[str]
+    before: list[str]
     groups: list[str]
     verdict: str
 
@@ -72,7 +73,7 @@ class Picture(TypedDict):
 
 
 def picture_of(result: FitResult, language: str, *, complete: bool, movable: bool = True) -> Picture:
-    """The picture of a model; without intervals and verdict until it is `complete`.
+    """The picture of a model; until it is `complete`, without intervals, and the verdict says nothing about chance.
 
     `movable` says whether the reader can move λ_fair.
     """
@@ -84,8 +85,7 @@ def picture_of(result: FitResult, language: str, *, complete: bool, movable: boo
 
 def names_of(fairness: str, language: str) -> list[str]:
     """Names of the figures in `Words.figures`."""
-    titles = [declared(language, FIGURES[name].short_title) for name in _shown(fairness)]
-    return [*titles, phrase(language, "picture.right")]
+    return [declared(language, FIGURES[name].short_title) for name in _shown(fairness)[:2]]
 
 
 def group_order(rows: dict[int, dict[str, Any]]) -> list[int]:
@@ -98,19 +98,15 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
     figures = _figures(result, complete)
     rows = count_hundred(task, scene.test, scene.decisions_test, decisions)
     order = group_order(rows)
-    changed = decisions != scene.decisions_test
-    changes = {
-        "count": int(changed.sum()),
-        "of": len(decisions),
-        "right": int((changed & (decisions == scene.test.y.to_numpy())).sum()),
-    }
+    counts = result.change_counts
+    changes = {"count": counts.count, "of": len(decisions), "right": counts.right}
     groups = [_group(code, task.groups[code], rows[code]) for code in order]
     by_name = {figure["name"]: figure for figure in figures}
     shown = {name: by_name[name] for name in _shown(result.settings.fairness)}
-    lines = 3 if len(rows) <= FEW_GROUPS else 2
-    right = (
-        phrase(language, "picture.of", right=changes["right"], changed=changes["count"]) if changes["count"] else "–"
-    )
+    # One of two groups is in the verdict with its rates.
+    told = len(rows) == 2 and counts.count and not CRITERIA[result.settings.fairness].by_label
+    named = named_first(task.spec, rows) if told else None
+    read = _shown(result.settings.fairness)[:2]
     return Picture(
         schema=SCHEMA,
         status="ready",
@@ -125,10 +121,10 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
         changes=changes,
         text=Words(
             setting=in_words(result.settings),
-            figures=[*(_value(name, figure["g"]) for name, figure in shown.items()), right],
-            intervals=[_interval(name, figure) for name, figure in shown.items()] if complete else [],
-            groups=[label_of(language, task.spec, code, rows[code], lines=lines) for code in order],
-            verdict=result.verdict_in(language, movable=movable) if complete else "",
+            figures=[_value(language, name, shown[name]["g"]) for name in read],
+            before=[phrase(language, "picture.was", value=_value(language, name, shown[name]["f"])) for name in read],
+            groups=[label_of(language, task.spec, code, rows[code], rates=code != named) for code in order],
+            verdict=result.verdict_in(language, movable=movable, complete=complete),
         ),
     )
 
@@ -140,7 +136,7 @@ def _group(code: int, name: str, row: dict[str, Any]) -> Group:
 
 
 def _shown(fairness: str) -> tuple[str, str, str]:
-    """The figures above the dots: those of the three axes of the trade-off."""
+    """The figures of the three axes of the trade-off; the first two stand above the dots."""
     return CRITERIA[fairness].figure_name, "accuracy", "change_rate"
 
 
@@ -166,10 +162,5 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value else float(value)
 
 
-def _value(name: str, value: float | None) -> str:
-    return "–" if value is None else FIGURES[name].show(value)
-
-
-def _interval(name: str, figure: Figure) -> str:
-    low, high = figure["g_low"], figure["g_high"]
-    return "" if low is None or high is None else FIGURES[name].show_interval(low, high)
+def _value(language: str, name: str, value: float | None) -> str:
+    return "–" if value is None else written(language, FIGURES[name].show(value))

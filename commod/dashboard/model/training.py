@@ -12,7 +12,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import Settings
 from commod.datasets import on_forget
 from commod.experiments import Scene, prepare
-from commod.experiments.refits import Ladders, Refits, n_refits, refit
+from commod.experiments.refits import Drawn, Ladders, Refits, n_refits, refit
 from commod.models import Commod, WarmStart
 from commod.models.collapse import judged_elsewhere
 
@@ -97,16 +97,16 @@ def solve_path(
     return None, dict(path.rungs)
 
 
-def wanted_refits(result: FitResult) -> int:
+def wanted_refits(result: FitResult, drawn: Drawn) -> int:
     """How often a model is fitted again: at most as often as COMMOD_REFITS in the environment says."""
-    count, most = n_refits(result.scene), os.environ.get("COMMOD_REFITS", "")
+    count, most = n_refits(result.scene, drawn), os.environ.get("COMMOD_REFITS", "")
     return min(count, int(most)) if most.isdecimal() and int(most) > 0 else count
 
 
 def some_refits(
-    result: FitResult, first: int, count: int, points: Ladders | None, report: Progress | None = None
+    result: FitResult, drawn: Drawn, first: int, count: int, points: Ladders | None, report: Progress | None = None
 ) -> tuple[Refits, Ladders]:
-    """The model fitted again on resampled training rows, `count` times from number `first` on, and their paths."""
+    """The model fitted again, `count` times from number `first` on, and the paths of these refits."""
     points = {} if points is None else points
-    how: dict[str, Any] = {"first": first, "count": count, "ladders": points, "report": report}
+    how: dict[str, Any] = {"drawn": drawn, "first": first, "count": count, "ladders": points, "report": report}
     return refit(result.scene, result.cell, result.settings.fairness, **how), points

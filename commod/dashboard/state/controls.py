@@ -17,6 +17,7 @@ class Control:
     name: str  # as it stands in a sentence
     # All that a number can be: equal settings are then equal to the last digit, and train once for everybody.
     grid: tuple[float, ...] = ()
+    stops: tuple[float, ...] = ()  # where its slider stops; default, at all of the grid
     # Of a choice, in place of a grid: from the task that is shown (`Settings.task_name`) to the title of each option.
     titles: Callable[[str], Mapping[str, str]] | None = None
     # Whether it is any number of these options; the value is their names in one text, as `join` writes them.
@@ -46,6 +47,10 @@ class Control:
     @cached_property
     def _of_grid(self) -> Mapping[Any, str]:
         return {value: f"{value:g}" for value in self.grid}
+
+    def stops_with(self, value: float) -> list[float]:
+        """Where the slider stops, and where an older link has put it."""
+        return sorted({*(self.stops or self.grid), value})
 
     def in_words(self, value: Any, task: str) -> str:
         """A value as it is read."""

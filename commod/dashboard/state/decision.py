@@ -12,7 +12,7 @@ from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.runs_file import clean_name
 from commod.dashboard.state.uploads import UploadError, take_upload
 from commod.datasets import Task, data_of, is_shipped, load_task
-from commod.decisions import read_record
+from commod.decisions import confirmation, read_record
 from commod.experiments.scene import SceneKey
 
 # Days after which a decision is looked at again, unless somebody says otherwise.
@@ -34,12 +34,21 @@ class Draft:
 
 
 draft = PageState("decision_draft", Draft)
+_openings: PageState[dict[str, list[str]]] = PageState("openings", dict)
 _signed: PageState[dict[tuple[SceneKey, str], dict[str, Any]]] = PageState("signed", dict)
 
 
 def sign(record: dict[str, Any]) -> None:
     """Keep the record of a decision about the scene and the criterion that are shown, in place of an earlier one."""
     _signed()[session.current().problem()] = record
+    if confirmation(record):
+        data = session.current().data
+        _openings()[data] = [*openings(data), record["sha256"]]
+
+
+def openings(data: str) -> list[str]:
+    """Hashes of the records for which the sealed people of a data set were opened in this session."""
+    return _openings().get(data, [])
 
 
 def signed_decision() -> dict[str, Any] | None:

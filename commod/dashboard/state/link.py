@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from commod.dashboard.state.lesson_data import is_lesson_data
-from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, defaults, first_data, offered
+from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, defaults, first_data, offered, opening
 from commod.datasets import TASKS, damaged_files
 
 # What a teacher's link can leave to a learner. How a model is looked at is always theirs.
@@ -80,7 +80,8 @@ def settings_of_link(parameters: Mapping[str, str], own: str | None = None) -> S
 def _read(parameters: Mapping[str, str], own: str | None) -> tuple[Settings, list[tuple[str, str]]]:
     """Settings, and for each parameter that could not be used what is wrong with it and what is used instead."""
     data, faults = _data_in(parameters, own)
-    start = defaults(data)
+    # A link that names the data only is one to where they open; others were written with all that is not usual.
+    start = defaults(data) if set(CONTROLS) & set(parameters) - {"data"} else opening(data)
     for name, control in CONTROLS.items():  # groups first: what else can be chosen depends on them
         if name == "data" or name not in parameters:
             continue

@@ -27,7 +27,7 @@ def to_python(settings: Settings) -> str:
         else:
             steps = ", ".join(f"{step}__sample_weight=train.weight" for step, _ in task.base_model(classifier).steps)
             make_f += f"\nf.fit(train.X, train.y, {steps})\n"
-    many = 0.7 * len(task.y) > MAX_TRAINING
+    many = (1 - task.test_share) * len(task.y) > MAX_TRAINING
     sample = "train = train.sample()  # as many rows as an edit needs\n" if many else ""
     unknown = (task.sensitive < 0).any()
     rows = f"sensitive_features=train.sensitive{'_features' if unknown else ''}"

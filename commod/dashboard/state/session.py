@@ -19,12 +19,13 @@ from commod.dashboard.state.settings import (
     defaults,
     first_data,
     offered,
+    opening,
     sound_data,
 )
 from commod.dashboard.streamlit_internals import forget_widgets, media, this_session
 from commod.dashboard.text.language import FIRST, LANGUAGES
 from commod.datasets import Task, load_task
-from commod.decisions import Requirements
+from commod.decisions import TRIED, Requirements
 
 _PAGE = HELD + "page"
 # Of a lesson, of saved runs, of a room and who somebody is there, the language, and answers to pairs: they stay in the
@@ -52,6 +53,7 @@ class Session:
     past: list[Settings] = field(default_factory=list)  # to be undone
     future: list[Settings] = field(default_factory=list)  # to be done again
     tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
+    counted: dict[str, dict[str, set[int]]] = field(default_factory=dict)  # hashes of all that was tried, by data set
     last_good: Any = None  # the last result that could be shown
     seen: Settings | None = None  # shown by a page that does not train it
 
@@ -99,6 +101,7 @@ def forget_own() -> None:
     here.future = [settings for settings in here.future if settings.data != own.name]
     here.tried = {settings: figures for settings, figures in here.tried.items() if settings.data != own.name}
     here.last_good = None
+    here.counted.pop(own.name, None)
     here.requirements = applicable(here.requirements, here.settings.task_name)
     release()
 
@@ -247,7 +250,7 @@ def change(name: str) -> None:
     usual, kept = defaults(here.data, here.groups), controls_of("scene") if name == "data" else CONTROLS
     chosen = {other: getattr(here, other) for other in kept if other not in _OPENS}
     chosen = {other: value for other, value in chosen.items() if value != getattr(usual, other)}
-    there = defaults(opened["data"]) if name == "data" else defaults(here.data, opened["groups"])
+    there = opening(opened["data"]) if name == "data" else defaults(here.data, opened["groups"])
     go_to(offered(replace(there, **chosen)).looked_at_as(here))
 
 
@@ -263,8 +266,9 @@ def options(name: str) -> Mapping[Any, str]:
 
 
 def reset() -> None:
-    """Back to the defaults of the data set, its people grouped as they are."""
-    go_to(defaults(current().data, current().groups))
+    """Back to the defaults of the data set, its people grouped and sealed as they are."""
+    here = current()
+    go_to(replace(defaults(here.data, here.groups), sealed=here.sealed))
 
 
 def undo() -> None:
@@ -305,9 +309,17 @@ def remember(settings: Settings, figures: dict[str, float], result: Any) -> None
     """Add a model to the trail, and keep its result as the last good picture."""
     here = state()
     here.tried[settings.model()] = figures
+    counted = tried_on(settings.data)
+    counted["settings"].add(hash(replace(settings.model(), sealed="")))
+    counted["seeds"].add(settings.seed)
     while len(here.tried) > MAX_TRIED:
         here.tried.pop(next(iter(here.tried)))
     here.last_good = result
+
+
+def tried_on(data: str) -> dict[str, set[int]]:
+    """Settings, sets of limits and seeds that were tried on a data set so far, and models of sweeps."""
+    return state().counted.setdefault(data, {name: set() for name in TRIED})
 
 
 # ---- the language ----

@@ -8,8 +8,8 @@ from itertools import product
 from typing import Any
 
 from commod.dashboard.state.controls import Control, control, split
-from commod.datasets import TASKS, damaged_files, data_of, load_task
-from commod.datasets.task import TEST_SHARE
+from commod.datasets import TASKS, damaged_files, data_of, is_shipped, load_task
+from commod.datasets.load import SEALED
 from commod.experiments.scene import SceneKey
 from commod.experiments.search import LAMBDA_GRIDS
 from commod.explain.concepts import in_a_sentence
@@ -22,6 +22,8 @@ from commod.wording import with_capital
 
 # Rows of either outcome that each group needs for its errors to be compared: with fewer, a test part may have none.
 LEAST_OF_AN_OUTCOME = 20
+# Of λ_fair, in even steps; links and searches may be between them.
+STOPS = tuple(0.5 * n for n in range(21))
 # How the names of uploaded data begin.
 OWN_PREFIX = "own-"
 _VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
@@ -31,6 +33,7 @@ _UPDATES = {
     "decisions": "count changed decisions",
     "tree": "follow the rules of a tree",
 }
+_SEALED = {"": "nobody", "half": "half of the test part"}
 _DIRECTIONS = {
     "both": "both ways (the paper)",
     "improve": "nobody loses the better decision",
@@ -64,8 +67,9 @@ def groupings_of(task: str) -> dict[str, str]:
 
 def criteria_of(task: str) -> dict[str, str]:
     """Name to title of the criteria that can be told of a task: those of errors need people of either outcome."""
-    counts = load_task(task).outcomes_by_group
-    told = (counts[compared_groups(TEST_SHARE * counts.sum(axis=1))] >= LEAST_OF_AN_OUTCOME).all()
+    loaded = load_task(task)
+    counts = loaded.outcomes_by_group
+    told = (counts[compared_groups(loaded.test_share * counts.sum(axis=1))] >= LEAST_OF_AN_OUTCOME).all()
     return {name: criterion.label for name, criterion in CRITERIA.items() if told or not criterion.by_label}
 
 
@@ -87,9 +91,11 @@ def task_name(data: str, groups: str) -> str:
     return f"{data}.{groups}" if groups else data
 
 
-def _weight(default: float, label: str, argument: str) -> Any:
-    symbol, grid = argument.replace("lambda", "λ"), LAMBDA_GRIDS[argument]
-    return control(default, f"{label} ({symbol})", name=symbol, grid=grid, argument=argument, word=argument)
+def _weight(default: float, label: str, argument: str, stops: tuple[float, ...] = ()) -> Any:
+    symbol, grid = argument.replace("lambda", "λ"), tuple(sorted({*LAMBDA_GRIDS[argument], *stops}))
+    return control(
+        default, f"{label} ({symbol})", name=symbol, grid=grid, stops=stops, argument=argument, word=argument
+    )
 
 
 @dataclass(frozen=True)
@@ -104,18 +110,17 @@ class Settings:
     groups: str = control("", "Groups", titles=groupings_of, decides="scene", word="groups", optional=True)
     fairness: str = control(
         "demographic_parity",
-        "Fairness criterion",
+        "Criterion",
+        name="fairness criterion",
         titles=criteria_of,
         decides="scene",
         argument="fairness",
     )
     f: str = control("logistic_regression", "Base model f", name="base model", titles=base_models_of, decides="scene")
-    lambda_fair: float = _weight(3.0, "How much fairness do you ask for?", "lambda_fair")
-    lambda_ratio: float = _weight(0.05, "Stay close to the old model", "lambda_ratio")
+    lambda_fair: float = _weight(3.0, "How much fairness?", "lambda_fair", STOPS)
+    lambda_ratio: float = _weight(0.05, "Stay close to f", "lambda_ratio")
     lambda_concepts: float = _weight(0.05, "Use few features", "lambda_concepts")
-    k: int = control(
-        2, "How finely to explain (k)", name="k", grid=tuple(range(1, 11)), argument="n_concepts", word="k"
-    )
+    k: int = control(2, "Concepts (k)", name="k", grid=tuple(range(1, 11)), argument="n_concepts", word="k")
     update: str = control("ratio", "Update", titles=lambda _: _UPDATES, argument="update", word="update", optional=True)
     direction: str = control(
         "both", "Direction", titles=lambda _: _DIRECTIONS, argument="direction", word="direction", optional=True
@@ -151,6 +156,14 @@ class Settings:
         word="threshold",
         optional=True,
     )
+    sealed: str = control(
+        "",
+        "Sealed until you decide",
+        titles=lambda task: _SEALED if is_shipped(task) else {"": "as the data say"},
+        decides="scene",
+        word="sealed",
+        optional=True,
+    )
     seed: int = control(0, "Seed of the split", grid=tuple(range(100)), typed=True, decides="scene", word="seed")
     depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="look", word="depth")
     view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="look", freezable=False)
@@ -164,7 +177,7 @@ class Settings:
     @property
     def task_name(self) -> str:
         """The data set with its people grouped as chosen, as `load_task` has it."""
-        return task_name(self.data, self.groups)
+        return task_name(self.data, self.groups) + (SEALED if self.sealed else "")
 
     def model(self) -> Settings:
         """The part that decides the model; how it is looked at and what is noted are set to their defaults."""
@@ -223,12 +236,17 @@ SLIDERS = tuple(name for name, known in controls_of("model").items() if known.gr
 
 
 def defaults(data: str, groups: str = "") -> Settings:
-    """Settings in which a data set opens under one of its groupings."""
+    """Settings that suit a data set under one of its groupings."""
     spec = load_task(task_name(data, groups)).spec
     suited = spec.commod_settings
     values = {name: suited[known.argument] for name, known in CONTROLS.items() if known.argument in suited}
     f = next(iter(base_models_of(data)))
     return Settings(data=data, groups=groups, f=f, threshold=spec.threshold, **values)
+
+
+def opening(data: str) -> Settings:
+    """Settings in which a data set opens."""
+    return defaults(data, load_task(data).spec.opens)
 
 
 def offered(settings: Settings) -> Settings:

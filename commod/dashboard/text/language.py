@@ -31,6 +31,11 @@ def fill(language: str, text: str, /, **values: Any) -> str:
     return _NumbersOf(language).format(text, **values)
 
 
+def written(language: str, number: str) -> str:
+    """A number that is written in the English way, in that of a language."""
+    return number.translate(_IN_FRENCH) if language == "fr" else number
+
+
 def phrase(language: str, name: str, /, **values: Any) -> str:
     """A phrase of words/, by its table and name in there (``"explore.title"``), with its fields filled in."""
     return fill(language, phrases(language)[name], **values)

@@ -1,4 +1,4 @@
-"""A data set in people's words: who decides what about whom, and of how many in a hundred f says so."""
+"""A data set in people's words: who decides what about whom, and what its groups are called."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,6 @@ import pandas as pd
 from commod.dashboard.text.language import declared, fill, phrase
 from commod.datasets import TaskSpec
 from commod.metrics import compared_groups
-from commod.metrics.small_groups import least_people
 from commod.wording import with_capital
 
 
@@ -42,50 +41,24 @@ def rows_of(hundred: pd.DataFrame) -> dict[int, dict[str, Any]]:
     }
 
 
-def story(language: str, spec: TaskSpec, hundred: pd.DataFrame) -> str:
-    """Two sentences about a data set and its f; `hundred` is of `explain_hundred`. Of many groups, of the extremes."""
-    rows = rows_of(hundred)
-    seen = [
-        code
-        for code, large in zip(rows, compared_groups([row["count"] for row in rows.values()]), strict=True)
-        if large
-    ]
-    seen.sort(key=lambda code: -rows[code]["before"])
-    ends = {"one": seen[0], "other": seen[-1]}
-    groups = {name: called(language, spec, code) for name, code in ends.items()}
-    people = {
-        name: of_100(language, rows[code]["of_100_before"], rows[code]["before"])
-        for name, code in zip(("first", "second"), ends.values(), strict=True)
-    }
+def story(language: str, spec: TaskSpec) -> str:
+    """Who decides what about whom."""
     if spec.story:
-        told = fill(language, declared(language, spec.story), **groups, **people)
-    else:
-        no, yes = (declared(language, outcome) for outcome in spec.outcomes)
-        told = phrase(language, "story.any", people=declared(language, spec.people), yes=yes, no=no, **groups, **people)
-    if len(hundred) > 2:
-        left_out = len(seen) < len(hundred)
-        least = least_people([row["count"] for row in rows.values()])
-        named = "story.extremes_of_large" if left_out else "story.extremes"
-        told += " " + phrase(language, named, groups=len(seen), least=least)
-    return told
+        return declared(language, spec.story)
+    no, yes = (declared(language, outcome) for outcome in spec.outcomes)
+    return phrase(language, "story.any", people=declared(language, spec.people), yes=yes, no=no)
 
 
-def label_of(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any], *, lines: int = 3) -> str:
-    """What stands at the dots of a group: who, of how many f and g say yes, and how many are better and worse off.
+def extremes(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> tuple[int, int]:
+    """Codes of the group that f favours least and of the one it favours most, of those large enough to compare."""
+    large = compared_groups([row["count"] for row in rows.values()])
+    codes = [code for code, seen in zip(rows, large, strict=True) if seen]
+    codes.sort(key=lambda code: rows[code]["before"], reverse=spec.favourable == 0)
+    return codes[0], codes[-1]
 
-    `row` is of `explain_hundred`; in two `lines`, those who are better and worse off are signs and numbers only.
-    """
-    who = called(language, spec, code)
-    before, now, better, worse = (
-        of_100(language, row[f"of_100_{name}"], row[name])
-        for name in ("before", "now", *(("raised", "lowered") if spec.favourable == 1 else ("lowered", "raised")))
-    )
-    rates = phrase(language, "dots.rates", before=before, now=now, yes=declared(language, spec.outcomes[1]))
-    signs = {"better": ("▲", better), "worse": ("▼", worse)}
-    changed = {name: sign for name, sign in signs.items() if sign[1] != "0"}
-    if lines == 2:
-        marks = " ".join(f"{mark} {count}" for mark, count in changed.values())
-        rates = f"{rates}  {marks}".rstrip()
-        return f"{with_capital(who)}\n{rates}"
-    told = [f"{mark} {phrase(language, f'dots.{name}', count=count)}" for name, (mark, count) in changed.items()]
-    return f"{with_capital(who)}\n{rates}\n{', '.join(told) or phrase(language, 'dots.nobody')}"
+
+def label_of(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any], *, rates: bool) -> str:
+    """What stands at the dots of a group, a row of `explain_hundred`: who, and perhaps g's and f's rates."""
+    who = with_capital(called(language, spec, code))
+    now, before = (of_100(language, row[f"of_100_{when}"], row[when]) for when in ("now", "before"))
+    return phrase(language, "dots.rates", who=who, before=before, now=now) if rates else who

@@ -1,11 +1,15 @@
-"""One fit in one sentence, and the words for changes that favour a person and for those that do not."""
+"""One fit in two sentences, and the words for changes that favour a person and for those that do not."""
 
-from functools import partial
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from commod.dashboard.text.language import FIRST, declared, phrase
+from commod.dashboard.text.language import declared, phrase
+from commod.dashboard.text.stories import called, extremes, of_100
 from commod.datasets import TaskSpec
 from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA
@@ -42,67 +46,79 @@ def changes_by_direction(spec: TaskSpec, changes: pd.DataFrame) -> list[dict[str
     return rows
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What to say first of a model that changes decisions, and the one thing to add; both are phrases in words/."""
+
+    lead: str  # fairer, perhaps, away, same, less
+    added: str  # worse, wrong, right
+
+    @classmethod
+    def of(cls, gain: float, changes: Changes, *, chance: bool = False) -> Verdict:
+        """`gain`: how much fairer g is than f; `chance`: whether that may be chance."""
+        if gain > 0 and changes.worse > changes.better:
+            return cls("perhaps" if chance else "away", "worse")
+        lead = ("perhaps" if chance else "fairer") if gain > 0 else ("less" if gain < 0 and not chance else "same")
+        return cls(lead, "wrong" if changes.wrong > changes.right else "right")
+
+    @property
+    def is_bad(self) -> bool:
+        return self.lead != "fairer" or self.added != "right"
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Changed decisions on test: for the better, for the worse, and how many of both the record supports."""
+
+    better: int
+    worse: int
+    right: int
+
+    @property
+    def count(self) -> int:
+        return self.better + self.worse
+
+    @property
+    def wrong(self) -> int:
+        """How many contradict the record."""
+        return self.count - self.right
+
+
 def verdict(
+    language: str,
     spec: TaskSpec,
     fairness: str,
-    figures: pd.DataFrame,
-    changes: pd.DataFrame,
-    record: pd.DataFrame,
+    rows: Mapping[int, Mapping[str, Any]],
+    changes: Changes,
+    gain: float,
     *,
-    lambda_fair: float,
-    at_end: bool = False,
-    smallest_ratio: float | None = None,
-    alike: bool = False,
-    movable: bool = True,
-    language: str = FIRST,
+    chance: bool = False,
 ) -> str:
-    """The picture in one sentence, honest about noise.
+    """A model that changes decisions in two sentences: is it fairer, and what speaks against it.
 
-    `fairness`: the criterion. `figures`, `changes`, `record`: of `compare_decisions`, of `change_table` and of
-    `explain_record`, on test. `at_end`: whether λ_fair cannot be moved any further. `movable`: whether the reader can
-    move it at all. `smallest_ratio`: the smallest r on test: told while no decision changes. None where a shift decides
-    about that, too. `alike`: whether f treats the groups alike, as far as can be told.
+    `rows`: of `count_hundred`.
     """
-    say = partial(phrase, language)
-    criterion, people = CRITERIA[fairness], declared(language, spec.people)
-    row, accuracy = figures.loc[criterion.figure_name], figures.loc["accuracy"]
-    figure = declared(language, criterion.figure.title)
-    changed, total = int(changes["changed"].sum()), int(changes["count"].sum())
-    move_on = f" {say('verdict.move_on')}" if movable else ""
-    about = {"figure": figure, "f": row["f"], "fair": criterion.figure.fair}
-    if changed == 0 and alike:
-        return say("verdict.fair_already", total=total, people=people, **about)
-    if changed == 0 and lambda_fair == 0:
-        return say("verdict.is_f", **about) + move_on
-    if changed == 0:
-        told = say("verdict.nobody_at_end", total=total, people=people)
-        if not at_end:
-            told = say("verdict.nobody_yet", total=total, people=people) + move_on
-        return told if smallest_ratio is None else f"{told} {say('verdict.smallest_ratio', ratio=smallest_ratio)}"
-    values = {"f": row["f"], "g": row["g"]}
-    if row["difference_low"] <= 0 <= row["difference_high"]:
-        moved = say("verdict.may_be_chance", total=total, people=people, **values)
+    judged = Verdict.of(gain, changes, chance=chance)
+    if CRITERIA[fairness].by_label:
+        moved = phrase(language, "verdict.closer" if gain > 0 else "verdict.apart")
     else:
-        moved = say("verdict.improves" if criterion.gain(row["difference"]) > 0 else "verdict.worsens", **values)
-    cost = 100 * accuracy["difference"]
-    price = say("verdict.lost" if cost < 0 else "verdict.gained", points=abs(cost))
-    if accuracy["difference_low"] <= 0 <= accuracy["difference_high"]:
-        price = say("verdict.price_may_be_chance", price=price)
-    (_, better_off), (_, worse_off) = directions(spec)
-    return say(
-        "verdict.changed",
-        figure=figure,
-        fair=criterion.figure.fair,
-        moved=moved,
-        changed=changed,
-        total=total,
-        price=price,
-        people=people,
-        helped=int(changes[better_off].sum()),
-        helped_rightly=rightly(spec, record, True, language),
-        harmed=int(changes[worse_off].sum()),
-        harmed_rightly=rightly(spec, record, False, language),
-    )
+        moved = _rates(language, spec, rows)
+    people = declared(language, spec.people)
+    counts = {name: getattr(changes, name) for name in ("count", "worse", "wrong", "right")}
+    lead = phrase(language, f"verdict.{judged.lead}", moved=moved)
+    return f"{lead} {phrase(language, f'verdict.{judged.added}', people=people, **counts)}"
+
+
+def named_first(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> int:
+    """The group whose rates a verdict names: of the extremes, the one for which g changes more."""
+    return max(extremes(spec, rows), key=lambda code: abs(rows[code]["now"] - rows[code]["before"]))
+
+
+def _rates(language: str, spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> str:
+    code = named_first(spec, rows)
+    told = {when: of_100(language, rows[code][f"of_100_{when}"], rows[code][when]) for when in ("now", "before")}
+    yes, who = declared(language, spec.outcomes[1]), called(language, spec, code)
+    return phrase(language, "verdict.rates", yes=yes, who=who, **told)
 
 
 def cost_of_limits(
@@ -125,12 +141,3 @@ def cost_of_limits(
 def score_in_words(score: float) -> str:
     """A score in percent; never 0 or 100, which no model gives."""
     return "<0.1%" if score < 0.0005 else ">99.9%" if score > 0.9995 else f"{score:.1%}"
-
-
-def rightly(spec: TaskSpec, record: pd.DataFrame, better: bool, language: str = FIRST) -> str:
-    """How many of the changes in one direction the record agrees with, where there is one."""
-    rows = record[record["better"] == better]
-    if not rows["count"].sum():
-        return ""
-    outcome = declared(language, spec.outcomes[spec.favourable if better else 1 - spec.favourable])
-    return phrase(language, "verdict.rightly", right=int(rows["right"].sum()), outcome=outcome)

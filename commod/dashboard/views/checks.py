@@ -19,10 +19,10 @@ from commod.explain.checks import CHECKS, MARKS, Answer, Mark
 
 # Word and sign tell a mark; the colour only underlines it.
 SHOWN: dict[Mark, str] = {
-    "fine": ":green[:material/check_circle:] **fine**",
-    "look": ":orange[:material/error:] **look**",
-    "bad": ":red[:material/cancel:] **bad**",
-    "open": ":gray[:material/do_not_disturb_on:] **open**",
+    "fine": ":green[:material/check_circle: Fine.]",
+    "look": ":orange[:material/error: Look closer.]",
+    "bad": ":red[:material/cancel: A problem.]",
+    "open": ":gray[:material/do_not_disturb_on: Cannot be told.]",
 }
 assert set(SHOWN) == set(MARKS)
 
@@ -81,7 +81,7 @@ def _waits(name: str, told: dict[str, str]) -> str:
 
 
 def _in_words(answer: Answer) -> str:
-    return f"{SHOWN[answer.mark]} · **{answer.check.title}** {escape_markdown(answer.sentence)}"
+    return f"**{answer.check.title}** {SHOWN[answer.mark]} {escape_markdown(answer.sentence)}"
 
 
 def line(answer: Answer) -> None:

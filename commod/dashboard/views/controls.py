@@ -1,12 +1,12 @@
 """The sidebars, and what was wrong with the link."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import streamlit as st
 
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import CONTROLS, controls_of
+from commod.dashboard.state.settings import CONTROLS, controls_of, defaults
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.language import declared as in_language
@@ -15,57 +15,69 @@ from commod.dashboard.views.words import say, say_declared
 from commod.datasets import damaged_files
 from commod.models.estimator import COUNTING
 
-# Choices that stand with the numbers of the scene, so that the sliders stay on the first screen.
-_OF_F = ("f",)
-# What few ask for.
-_ADVANCED = ("max_changes",)
+# What most visitors leave as it is.
+_ADVANCED = ("update", "direction", "without", "reason", "max_changes", "f", "threshold", "seed")
+# Explained in the fold: the first screen asks for one thing only.
+_EXPLAINED_THERE = ("groups", "lambda_ratio", "lambda_concepts", "k")
+# What is switched on where it matters, on Decide.
+_ON_DECIDE = ("sealed",)
 
 
 def sidebar(*, elsewhere: Collection[str] = ()) -> None:
     """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn.
 
-    `elsewhere` are controls that the page draws itself.
+    `elsewhere` are controls that the page draws itself, or does without.
     """
     with st.sidebar:
-        _scene_choices()
-        state = session.state()
-        with st.container(horizontal=True, gap="small"):
-            st.button(say("controls.undo"), on_click=session.undo, disabled=state.frozen or not state.past)
-            st.button(say("controls.redo"), on_click=session.redo, disabled=state.frozen or not state.future)
-            st.button(say("controls.reset"), on_click=session.reset, disabled=state.frozen, help=tip("reset"))
-        for name in controls_of("model"):
-            if name not in (*elsewhere, *_ADVANCED):
-                control(name)
-        if session.current().without:
-            control("reason")
-        with st.expander(say("controls.advanced")):
-            for name in _ADVANCED:
-                control(name)
-        _rest_of_scene()
+        _draw(name for name in controls_of("scene") if name not in elsewhere)
+        _draw(name for name in controls_of("model") if name not in elsewhere)
+        _steps()
+        _end(name for name in _ADVANCED if name not in elsewhere)
 
 
 def scene_sidebar() -> None:
     """What decides the scene, and nothing of COMMOD's own: for pages on which all methods are equal."""
     with st.sidebar:
-        _scene_choices()
-        _rest_of_scene()
+        _draw(controls_of("scene"))
+        _end(name for name in _ADVANCED if name in controls_of("scene"))
 
 
-def _scene_choices() -> None:
-    for name, declared in controls_of("scene").items():
-        if declared.titles and name not in _OF_F:
+def _draw(names: Iterable[str]) -> None:
+    for name in names:
+        if name not in (*_ADVANCED, *_ON_DECIDE):
             control(name)
         if name == "data":
             for sentence in damaged_files().values():
                 st.caption(f":material/warning: {escape_markdown(sentence)}")
 
 
-def _rest_of_scene() -> None:
-    """The rest of the scene, f above all, and whose doing it is if not everything can be moved."""
-    for name, declared in controls_of("scene").items():
-        if declared.grid or name in _OF_F:
-            control(name)
-    if session.access().live is not None:
+def _steps() -> None:
+    """Back, forth, and to the start, as far as there is a way."""
+    state, here = session.state(), session.current()
+    ways = {
+        "undo": (session.undo, bool(state.past)),
+        "redo": (session.redo, bool(state.future)),
+        "reset": (session.reset, here != defaults(here.data, here.groups).looked_at_as(here)),
+    }
+    with st.container(horizontal=True, gap="small"):
+        for name, (go, open_) in ways.items():
+            if open_ and not state.frozen:
+                st.button(say(f"controls.{name}"), on_click=go, help=tip("reset") if name == "reset" else None)
+
+
+def _end(advanced: Iterable[str]) -> None:
+    """What few ask for, open where something of it is set; and whose doing it is if not everything can be moved."""
+    here, access = session.current(), session.access()
+    usual = defaults(here.data, here.groups)
+    shown = [name for name in advanced if access.allows(name) or not access.hidden]
+    if shown:
+        with st.expander(say("controls.advanced"), any(getattr(here, name) != getattr(usual, name) for name in shown)):
+            for name in shown:
+                if name != "reason" or here.without:
+                    control(name)
+            others = [CONTROLS[name] for name in _EXPLAINED_THERE if "update" in shown or name == "groups"]
+            st.caption("\n\n".join(f"**{known.name}**: {tip(known.word, update=here.update)}" for known in others))
+    if access.live is not None:
         st.caption(say("room.frozen_says" if session.state().frozen else "controls.link_has_set"))
     frame.language_choice()
 
@@ -78,7 +90,8 @@ def control(name: str) -> None:
         if name == "data":  # whom all figures are about is never hidden
             st.markdown(say("frame.data_set", title=escape_markdown(session.options(name)[session.current().data])))
         return
-    explained = tip(declared.word, update=session.current().update) if declared.word else None
+    here = declared.word and name not in _EXPLAINED_THERE
+    explained = tip(declared.word, update=session.current().update) if here else None
     about: dict[str, Any] = {
         "key": session.widget_key(name),
         "on_change": session.change,
@@ -111,7 +124,7 @@ def control(name: str) -> None:
     elif declared.titles:
         st.selectbox(label, list(titles), list(titles).index(value), **about)
     else:
-        st.select_slider(label, list(titles), value, **about)
+        st.select_slider(label, declared.stops_with(value), value, **about)
 
 
 def _why_frozen() -> str:

@@ -17,17 +17,18 @@ from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import CONTROLS, GRIDS, SLIDERS, Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST
-from commod.dashboard.text.stories import called
+from commod.dashboard.text.stories import called, story
 from commod.dashboard.views.methods import on_explore
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.table import Table, show
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
 _BROWSER = Path(__file__).parent / "browser"
 _HTML = (
-    '<div class="picture"><dl class="figures"></dl><p class="status" role="status"></p><div class="groups"></div>'
-    '<p class="verdict" aria-live="polite"></p><div class="ghost" hidden></div></div>'
+    '<div class="picture"><p class="verdict" aria-live="polite"><strong></strong><span></span></p>'
+    '<dl class="figures"></dl><p class="status" role="status"></p><div class="groups"></div><p class="legend"></p>'
+    '<div class="ghost" hidden></div></div>'
 )
 _picture = st.components.v2.component(
     "commod_picture",
@@ -40,13 +41,14 @@ _AXES = {"fairness": ("fairness", "accuracy"), "changes": ("accuracy", "change_r
 
 
 def draw_story(result: FitResult) -> None:
-    """The data set by name, who decides what about whom in it, and which model is which."""
-    title = escape_markdown(say_declared(result.task.spec.title))
-    st.markdown(f"**{title}.** {escape_markdown(result.story(session.language()))} {say('explore.models')}")
+    """Who decides what about whom, and which model is which."""
+    spec = result.task.spec
+    title = "" if spec.story else f"**{escape_markdown(spec.title)}.** "
+    st.markdown(f"{title}{escape_markdown(story(session.language(), spec))} {say('explore.models')}")
 
 
 def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
-    """Draw the first picture; returns what draws caption and table below it.
+    """Draw the first picture; returns what draws its caption and table.
 
     `line` are the trained models at every λ_fair, in the order of the chart.
     """
@@ -71,11 +73,13 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
             "axes": _AXES[session.current().view],
             "deployed": _point(result, 0),
             "names": names,
+            "meaning": say(f"picture.{CRITERIA[settings.fairness].figure_name}"),
             "groups": len(here["groups"]),
             "many": len(here["groups"]) > FEW_GROUPS,
             "layout": "|".join([*names, str(len(here["groups"])), yes]),  # when it differs all is built anew
             "states": [say(f"dots.{state}", outcome=outcome) for state, outcome in states],
             "alt": say("dots.alt"),
+            "legend": f"▲ {say('dots.better')}   ▼ {say('dots.worse')}",
             "training": say("picture.training"),
             "before": say("picture.before"),
             "good": spec.favourable == 1,
@@ -102,7 +106,7 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
     def draw_table() -> None:
         told = say("dots.caption", people=say_declared(spec.people), yes=escape_markdown(yes))
         st.caption(told if not CRITERIA[settings.fairness].by_label else f"{told} {say('dots.errors')}")
-        fold(Table(say("dots.table"), "dots_table", columns), lambda: _table(result, language))
+        show(Table(say("dots.table"), "dots_table", columns), _table(result, language))
 
     return draw_table
 

@@ -12,7 +12,6 @@ from PIL import Image
 
 from commod.dashboard.server.startup import start, wait_until_handed_over
 from commod.dashboard.state import session
-from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import sound_data
 from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, STYLE, TO_TOP
 from commod.dashboard.text.escape import escape_markdown
@@ -20,7 +19,6 @@ from commod.dashboard.text.language import FIRST, LANGUAGES
 from commod.dashboard.text.menu import MENU, entry_of, page_name
 from commod.dashboard.views import room_line
 from commod.dashboard.views.pages import menu_page, navigation
-from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
 # Pages that are said in more than one language, though not to their last sentence; of all others, only their names.
@@ -81,14 +79,10 @@ def _in_the_menu(entry: str) -> str:
 
 
 def language_choice() -> None:
-    """In which language the page is read, where it can be chosen."""
-    st.segmented_control(
-        say("language.choose"),
-        list(LANGUAGES),
-        format_func=LANGUAGES.__getitem__,
-        required=True,
-        **mirrored("language", session.language(), session.speak),
-    )
+    """A button for each other language."""
+    for code, name in LANGUAGES.items():
+        if code != session.language():
+            st.button(name, key=f"speak_{code}", on_click=session.speak, args=(code,), icon=":material/translate:")
 
 
 def _language() -> str:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -46,7 +46,6 @@ class Page:
     problem: tuple[SceneKey, str] | None = None  # that `model` was chosen on
     stopped: bool = False
     unknown: list[str] = field(default_factory=list)  # of the link
-    refits: set[Hashable] = field(default_factory=set)  # models whose refits take long and were asked for all the same
 
 
 def _from_link() -> Page:

@@ -1,5 +1,7 @@
 """The model of the sliders: trained with a picture of the progress, or one sentence why not."""
 
+from collections.abc import Collection
+
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -50,11 +52,11 @@ def explain(training: Ticket) -> None:
         wait(training)
 
 
-def current_model() -> FitResult:
-    """The model of the sliders, with the sidebar beside it; the page ends here if there is none."""
+def current_model(*, without: Collection[str] = ()) -> FitResult:
+    """The model of the sliders, with the sidebar beside it but for some controls; the page ends if there is none."""
     settings = session.current()
     with submit(tasks.fit(settings)) as training:
-        controls.sidebar()
+        controls.sidebar(elsewhere=without)
         controls.notices()
         result = train(settings, training)
         if result is None:

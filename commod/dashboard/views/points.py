@@ -146,5 +146,6 @@ def draw_wins(claims: Sequence[Claim], cuts: Segments, criterion: str) -> None:
     st.html(html_table(headings, rows, caption="Who changes the fewest decisions"))
     st.caption(
         "In how many cells of about equal fairness and accuracy each method changes the fewest decisions; a tie counts "
-        "for both. Only methods that work without the group, and only cells where two or more of them have a model."
+        "for both. Only methods that work without the group, and only cells where two or more of them have a model. "
+        "“Beyond chance” allows for the number of cells."
     )

@@ -22,6 +22,7 @@ def lines_of_verdicts(checked: pd.DataFrame) -> str:
     rows = checked.to_dict("records")
     return "\n\n".join(
         f"{SHOWN[row['verdict']]} · **{escape_markdown(_title(row))}.** {escape_markdown(row['sentence'])}"
+        + (f" :gray[Other splits: {row['splits']}.]" if row["splits"] else "")
         for row in rows
     )
 

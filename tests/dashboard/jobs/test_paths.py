@@ -79,7 +79,7 @@ def test_refits_are_the_same_for_every_k():
     results = [fit_result(replace(SETTINGS, k=k)) for k in (1, 4)]
     one, other = (tasks.refits(result) for result in results)
     assert one == other
-    changes = [tasks.some_refits(result, 0, 2, None)[0].changes for result in results]
+    changes = [tasks.some_refits(result, "rows", 0, 2, None)[0].changes for result in results]
     assert np.array_equal(*changes)
 
 

@@ -8,10 +8,10 @@ from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.compare import sense
 from commod.dashboard.state.settings import defaults
 from commod.experiments import prepare, sweep_method
-from commod.experiments.checks import checks_of_match
 from commod.experiments.match import match_models
 from commod.explain.checks import CHECKS, MARKS
 from commod.models.competitors import METHODS
+from tests.checking import checks_of_match
 from tests.dashboard.driving import fine, forget, run, run_compare, tables
 from tests.waiting import wait_until
 
@@ -69,18 +69,6 @@ def test_a_method_that_changes_nobody_is_open():
     assert [cells[PLACES[name]] for name in ("right", "sure", "again")] == ["– open\nnobody changes"] * 3
     assert cells[PLACES["again"] + 1] == "–"  # nothing that could be marked bad
     assert cells[PLACES["merit"]].startswith("✓ fine 0.0%\n0 of ")
-
-
-@pytest.mark.slow
-def test_refits_that_take_long_are_offered_with_the_reason(monkeypatch):
-    monkeypatch.setattr(sense, "PATIENCE", 0.0)
-    app = fine(run_compare(methods="commod,lpp", model="4,0.05"))
-    assert {row[PLACES["again"]] for row in rows(app).values()} == {"on request"}
-    assert not any(sense.COMES in cell for row in rows(app).values() for cell in row)
-    assert any("refits would take more than 0 s here: COMMOD about" in text.value for text in app.main.markdown)
-    fine(app.button(key="refit_slow").click().run())
-    assert all(" of " in row[PLACES["again"]] for row in rows(app).values())
-    assert "refit_slow" not in [button.key for button in app.button]
 
 
 def test_a_method_that_fails_leaves_the_others(monkeypatch):

@@ -71,7 +71,7 @@ def test_numbers_are_cut_into_bands_and_rows_weighted(app):
     assert len(task.groups) == 4
     assert "age: < 25" in task.groups
     assert "wt" not in task.X
-    assert len(task.weight) == len(task.y) == 1600
+    assert len(task.weight) == len(task.y) == 1600 - len(task.sealed.weight)
     assert "weight='wt'" in task.recipe
     app.number_input(key="own_sensitive_cut_age_4_1").set_value(75.0).run()
     assert "not in rising order" in app.error[0].value

@@ -26,7 +26,9 @@ def press(app, label):
 
 
 def test_the_page_trains_it_and_says_what_it_costs():
-    app = fine(run(**to_link(LIMITED)))
+    app = run(**to_link(LIMITED))
+    app.session_state["numbers"] = True
+    fine(app.run())
     free = fit_result(defaults("law_school"))
     here = app.session_state["held_explore"].last_good
     assert here.g.rescaler_.acts_on == "negative"

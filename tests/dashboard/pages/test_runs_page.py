@@ -123,8 +123,8 @@ def test_figures_are_those_of_the_fit(mixed):
     of_g, of_f = shown["Accuracy"].split("\n")
     assert of_g == f"{row['g']:.1%} [{100 * row['g_low']:.1f}, {100 * row['g_high']:.1f}]"
     assert of_f.startswith(f"f: {row['f']:.1%} [")
-    raised = result.changes.iloc[0]
-    assert shown["25 or younger: now “good risk”"] == f"{raised['raised']:.0f} of {raised['count']:.0f}"
+    lowered = result.changes.iloc[1]
+    assert shown["Older than 25: now “bad risk”"] == f"{lowered['lowered']:.0f} of {lowered['count']:.0f}"
     kept = cells(mixed, "All saved runs")
     assert all("…" not in cell for line in kept for cell in line)  # also of the one that is not compared
 

@@ -1,7 +1,6 @@
 """What every page says, per data set and language, and the figures that it opens with: as in tests/snapshots."""
 
 import json
-import math
 
 import pytest
 
@@ -25,12 +24,6 @@ def marked(case):
     is_quick = data == FIRST_DATA and name != "limits"  # which takes five seconds
     mark = pytest.mark.slow if is_slow else pytest.mark.quick if is_quick else ()
     return pytest.param(*case, marks=mark, id=f"{name}-{data}-{language}")
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """Refits are made, however long they would take on this machine."""
-    monkeypatch.setattr("commod.dashboard.pages.compare.sense.PATIENCE", math.inf)
 
 
 @pytest.mark.parametrize(("name", "data", "language"), [marked(case) for case in CASES])

@@ -33,6 +33,7 @@ from commod.decisions import (
     make_record,
 )
 from commod.experiments.limits import limits_of
+from commod.explain.checks import CHECKS
 from commod.explain.people import explain_outcomes
 from commod.explain.sense import certainty
 from commod.metrics.figures import FIGURES, Figure, figure_of
@@ -108,6 +109,17 @@ def check_self_contained(read):
     styles = " ".join(read.texts)
     assert "@import" not in styles
     assert not re.search(r"url\((?!#)", styles)
+
+
+def test_the_report_opens_with_its_verdicts_and_names_what_got_less_fair():
+    result = fitted("law_school")
+    text = Reader(report(result)).text
+    row = result.figures.loc["predictive_parity_difference"]
+    assert row["difference_low"] > 0  # more than chance
+    told = f"The difference of the positive predictive values rises from {row['f']:.3f} to {row['g']:.3f} (0 is fair)"
+    assert told in text
+    assert text.index(CHECKS["right"].title) < text.index(told) < text.index("Intended use")
+    assert "P-Rule falls" not in text  # it rises, which is fairer
 
 
 @pytest.mark.parametrize("name", ["law_school", "compas"])

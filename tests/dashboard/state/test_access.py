@@ -44,10 +44,10 @@ def test_a_frozen_control_stays_even_if_the_browser_moves_it():
 def test_the_rest_can_be_hidden_and_both_outlive_a_change_of_page():
     app = fine(run(controls="k", rest="hidden"))
     assert "Data set: **Law School (balanced)**" in [text.value for text in app.sidebar.markdown]
-    assert [s.label for s in app.select_slider] == ["How finely to explain (k)"]
+    assert [s.label for s in app.select_slider] == ["Concepts (k)"]
     assert not app.selectbox
     app = fine(app.switch_page("pages/people.py").run())
-    assert [s.label for s in app.select_slider] == ["How finely to explain (k)"]
+    assert [s.label for s in app.sidebar.select_slider] == ["Concepts (k)"]
     assert app.query_params["rest"] == "hidden"
     app = fine(app.switch_page("pages/your_data.py").run())
     assert "has set the data set" in app.info[0].value

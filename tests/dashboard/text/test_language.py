@@ -49,4 +49,4 @@ def test_numbers_are_written_as_in_the_language():
 
 
 def test_a_phrase_is_found_by_its_name():
-    assert [phrase(language, "language.choose") for language in LANGUAGES] == ["Language", "Langue"]
+    assert [phrase(language, "controls.undo") for language in LANGUAGES] == ["Undo", "Annuler"]

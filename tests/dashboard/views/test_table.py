@@ -74,7 +74,7 @@ def quick_shap(monkeypatch):
     features = pd.DataFrame({"label": ["LSAT", "Grades"], "commod": [0.31, 0.12], "shap": [0.29, 0.14]})
     features = features.assign(shap_low=features["shap"] - 0.02, shap_high=features["shap"] + 0.03)
     facts = {"agreement": 1.0, "top_kept": 0.9, "background": 50, "redraws": 4, "rows": 100}
-    comparison = SimpleNamespace(features=features, shap_seconds=1.0, commod_seconds=0.01, **facts)
+    comparison = SimpleNamespace(features=features, evaluations=9, **facts)
     monkeypatch.setattr(tasks.shap, "function", lambda result, report: comparison)
     person = features.set_index(pd.Index(["lsat", "ugpa"]))
     person.attrs["average"] = -0.2
@@ -128,7 +128,7 @@ def test_charts_are_drawn_in_one_place():
 def test_the_keyboard_goes_back_to_a_setting_tried_before():
     app = run()
     start = figure(app, "P-Rule")
-    app.session_state["points_table"] = True
+    app.session_state["numbers"] = True
     fine(app.run())
     assert not [box for box in app.selectbox if box.key == "tried_before"]  # there is none yet
     fine(slider(app, "lambda_fair").set_value(1.5).run())

@@ -43,7 +43,8 @@ def show() -> None:
 
     def paint(found: dict[str, Sweep], chosen: int | None = None, *, final: bool = False) -> compare.Compared:
         """Draw what there is."""
-        here = compare.Compared(settings, found, scene_of(settings), source, chosen)
+        spread = compare.known_spread(settings, found) if final else {}
+        here = compare.Compared(settings, found, scene_of(settings), source, chosen, spread)
         compare.tradeoff(here, chart, final=final)
         compare.segments(here, parts, final=final)
         return here
@@ -60,3 +61,4 @@ def show() -> None:
     compare.methods_table()
     if found:
         matched.finish()  # what may take a while comes last: the page above is complete without it
+        compare.begin_spread(settings, here, progress)

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -13,14 +13,17 @@ import streamlit as st
 from commod.charts import MethodStyle, export_chart, palette, plot_methods, plot_segments
 from commod.charts.compare import AROUND, BEYOND, DEPLOYED, LINE, REFERENCE, with_labels
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
 from commod.dashboard.state.settings import Settings, data_in_words, described
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.download import offer
-from commod.dashboard.views.methods import choose_model, label_of, state
+from commod.dashboard.views.methods import choose_model, cost_of, label_of, state
 from commod.dashboard.views.points import (
     Swept,
     as_rows,
@@ -34,10 +37,12 @@ from commod.dashboard.views.table import Table
 from commod.datasets import load_task
 from commod.datasets.choice_options import ROLES, roles_json
 from commod.experiments import Scene, Sweep
+from commod.experiments.refits import n_refits
 from commod.experiments.segments import (
     PAPER_MAIN,
     Segments,
     cell_table,
+    cells_by_split,
     in_segments,
     mark_fewest,
     mark_frontiers,
@@ -54,6 +59,10 @@ from commod.models.threshold import ONE_HALF
 HEIGHT = 470
 # Behind the change rate of a method that has no sound model in a cell.
 NO_MODEL = " ✗"
+BRACKETS = (
+    " In brackets: mean ± sd over other splits, of the models on a method's frontier, which are sorted into the cells "
+    "anew on each split."
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,7 @@ class Compared(Swept):
     scene: Scene
     source: str
     chosen: int | None = None
+    spread: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # by method, its frontier on other splits
 
     @cached_property
     def of_f(self) -> dict[str, float]:
@@ -75,6 +85,12 @@ class Compared(Swept):
         rows = as_rows(self.points, self.criterion.name)
         rows["id"] = np.where(rows["method"] == "commod", rows.groupby("method").cumcount(), -1)
         rows["chosen"] = (rows["id"] >= 0) & (rows["id"] == (-1 if self.chosen is None else self.chosen))
+        for name, points in self.spread.items():
+            on_splits = points.groupby("model")
+            at = rows.index[rows["method"] == name][frontier_of(self.sweeps[name])]
+            for axis, figure in (("fairness", self.criterion.figure_name), ("accuracy", "accuracy")):
+                mean, sd = on_splits[figure].mean().to_numpy(), on_splits[figure].std().to_numpy()
+                rows.loc[at, f"{axis}_low"], rows.loc[at, f"{axis}_high"] = mean - sd, mean + sd
         return rows
 
     @property  # not cached: a wait in a cached property holds up all sessions in Python 3.11
@@ -101,6 +117,7 @@ class Compared(Swept):
         frame = pd.concat([self.rows[~hopeless], pd.DataFrame([f])], ignore_index=True)
         ends = (float(frame["accuracy"].min()), float(frame["accuracy"].max()))
         look = self.look | {"accuracy_range": ends, "upward": self.criterion.upward, "height": HEIGHT}
+        look |= {"crosses": True} if self.spread else {}
         named = with_labels(frame, x="fairness", y="accuracy", ends=ends, height=HEIGHT, upward=self.criterion.upward)
         return named, int(hopeless.sum()), look
 
@@ -167,6 +184,14 @@ class Compared(Swept):
         marked = mark_fewest(means[means["sound"]])
         return pd.concat([marked, means[~means["sound"]].assign(blind=False, contested=False, fewest=False)])
 
+    @cached_property
+    def by_split(self) -> pd.DataFrame | None:
+        """Mean change rates by cell on each other split, of the models on the frontiers."""
+        if not self.spread:
+            return None
+        points = pd.concat(self.spread.values(), ignore_index=True)
+        return cells_by_split(points, self.cuts, self.criterion.name, count_unchanged=False)
+
     @property
     def titles(self) -> tuple[str, ...]:
         return self.cuts.titles(self.criterion.name, (", least fair", ", fairest"))
@@ -175,6 +200,41 @@ class Compared(Swept):
         """The table behind a picture; while others are to come, its title."""
         columns = point_columns(self.criterion.name, label="Method", settings="Setting")
         return Table(title, key, columns) if final else title
+
+
+def frontier_of(sweep: Sweep) -> list[int]:
+    """Places of a method's models that no other of them beats and that change somebody."""
+    return [*np.flatnonzero(sweep.points["best"] & (sweep.points["change_rate"] > 0))]
+
+
+def on_splits(settings: Settings, sweep: Sweep) -> Task:
+    """A method's frontier on other splits."""
+    return tasks.on_splits(settings, tuple(sweep.models[place].cell for place in frontier_of(sweep)))
+
+
+def known_spread(settings: Settings, sweeps: Mapping[str, Sweep]) -> dict[str, pd.DataFrame]:
+    """Those frontiers on other splits that are there."""
+    found = {name: get(on_splits(settings, sweep)) for name, sweep in sweeps.items()}
+    return {name: points for name, points in found.items() if points is not None and len(points)}
+
+
+def begin_spread(settings: Settings, here: Compared, place: Any) -> None:
+    """Try the frontiers on other splits, the quick methods first; then the page is drawn anew."""
+    missing = [name for name in sorted(here.sweeps, key=cost_of) if name not in here.spread]
+    if not n_refits(here.scene, "splits") or not missing:
+        return
+    arrived: list[str] = []
+
+    def begin(name: str) -> Pending:
+        def look(ticket: Ticket) -> None:
+            if ticket.progress > 0:
+                place.caption(f"On other splits: {METHODS[name].title}, {10 * int(10 * ticket.progress)} %")
+
+        return Pending(submit(on_splits(settings, here.sweeps[name])), lambda ticket: arrived.append(name), look)
+
+    draw_pending(*(begin(name) for name in missing if frontier_of(here.sweeps[name])))
+    if known_spread(settings, here.sweeps).keys() - here.spread.keys():
+        st.rerun()
 
 
 def scene_in_words(settings: Settings) -> str:
@@ -198,11 +258,13 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose, "selection_mode": "pick"} if final else {}
     frame, left_out, look = here.tradeoff
     rest_on = rests_on(here.scene)
+    crosses = " Crosses: mean ± sd of a frontier's models on other splits, f trained anew." if here.spread else ""
     less = f" {left_out} models that others beat by far are not drawn." if left_out else ""
     with place.container():
         if not final:
             st.markdown(f"**So far, of {len(here.sweeps)} methods.**")
-        claims = claims_of(here.cells, apart_by_chance(here.scene, here.sweeps, here.in_segments))
+        apart = apart_by_chance(here.scene, here.sweeps, here.in_segments)
+        claims = claims_of(here.cells, apart, here.by_split)
         if claims or final:
             draw_wins(claims, here.cuts, here.criterion.name)
         if reached := reached_in_words(here):
@@ -215,7 +277,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             table=here.table("All points as a table", "compare_points", final=final),
             caption="A point is a model; the line joins those that no other of the method beats, up to its name. Point "
             "at a name or a model to see its method. Hollow (○): needs the group at predict. A click on a COMMOD model "
-            f"takes it to [the match](#match) below; it is the large one here.{less} {rest_on}",
+            f"takes it to [the match](#match) below; it is the large one here.{crosses}{less} {rest_on}",
             legend=False,
             **look,
             **selection,
@@ -289,6 +351,7 @@ def segments(here: Compared, place: Any, *, final: bool = False) -> None:
 def _cells(here: Compared) -> None:
     """Mean change rates by method and cell of fairness and accuracy."""
     cells = here.cells
+    spread = _spread_in_words(here.by_split)
     printed = " (the paper's Table 1, on this split)" if here.cuts.source == PAPER_MAIN else ""
     st.subheader("Mean change rates by cell", anchor="cells")
     st.markdown(f"Mean share of decisions changed by segment of fairness and accuracy{printed}.")
@@ -296,7 +359,7 @@ def _cells(here: Compared) -> None:
         cells,
         [name for name in METHODS if name in here.sweeps],
         sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)}),
-        lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL),
+        lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL) + spread(cell),
         heading="Q{} fair, Q{} acc.",
         caption="Mean change rates",
     )
@@ -305,7 +368,22 @@ def _cells(here: Compared) -> None:
         f"Shaded: fewest changes, where two or more methods that need no group meet. Models that change nobody do not "
         f"count. {NO_MODEL.strip()}: hardly models any more, and not compared (they decide all alike, change more "
         f"than that would, or tell people apart no more). Accuracy is cut at {accuracy}. A dash: no model there."
+        + (BRACKETS if here.spread else "")
     )
+
+
+def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, Any]], str]:
+    """What stands behind the change rate of a cell: mean ± sd over other splits, where there are two or more."""
+    place = ["method", "fairness_q", "accuracy_q"]
+    if by_split is None:
+        return lambda cell: ""
+    found = by_split.groupby(place)["change_rate"].agg(["mean", "std"]).dropna().to_dict("index")
+
+    def told(cell: Mapping[Any, Any]) -> str:
+        row = found.get(tuple(cell[name] for name in place))
+        return "" if row is None else f" ({100 * row['mean']:.1f} ± {100 * row['std']:.1f})"
+
+    return told
 
 
 # ---- take away ----

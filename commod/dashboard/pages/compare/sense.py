@@ -18,12 +18,11 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import SortCell, SortColumn, html_meanings, html_sortable
 from commod.dashboard.views.checks import changing_table
-from commod.dashboard.views.methods import label_of, place, state
+from commod.dashboard.views.methods import label_of
 from commod.dashboard.views.sortable import let_tables_sort
 from commod.datasets import load_task
 from commod.experiments import Model, Scene, Sweep
 from commod.experiments import checks as library
-from commod.experiments.checks import Retrained
 from commod.experiments.match import Match
 from commod.experiments.refits import Refits
 from commod.experiments.sense import answers_of_decisions
@@ -32,10 +31,8 @@ from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.models.competitors import FAMILIES, METHODS
 
 MATCHED = "Models matched"
-# Refits of a method that would take more seconds are made only if somebody asks for them.
-PATIENCE = 30.0
 # What stands in a cell without an answer.
-COMES, ON_REQUEST, FAILED = "…", "on request", "– could not be computed"
+COMES, FAILED = "…", "– could not be computed"
 
 Answers = dict[str, dict[str, Answer]]
 
@@ -60,13 +57,11 @@ class _Section:
     models: dict[str, Model]
     answers: Answers
     notes: dict[tuple[str, str], str] = field(default_factory=dict)  # by method and check, in place of an answer
-    seconds: dict[str, float] = field(default_factory=dict)  # that one training takes
     shares: dict[str, str] = field(default_factory=dict)  # how far what is at work has come
     count: int = field(default_factory=lambda: library.COMPARED_REFITS)
 
     def lay_out(self, told: str) -> None:
-        """All places, with what is known by now; if nothing is to come, it stays when the script runs again."""
-        waits = any((name, check) not in self.notes for name in self.models for check in self._missing(name))
+        """All places, with what is known by now."""
         st.markdown(told)
         more = st.toggle("More columns", key="match_more")
         self.columns, self.more = figures_of(self.settings), more_figures_of(self.settings) if more else []
@@ -84,7 +79,7 @@ class _Section:
         )
         meanings |= {each.heading: each.meaning for each in (*self.columns, *self.more) if each.meaning}
         st.html(html_meanings(meanings))
-        self.told, self.offer = st.empty(), place(waits=waits)
+        self.told = st.empty()
         st.caption(
             "Click a heading to sort, a family to fold it. Shaded: near COMMOD's fairness and accuracy. Under a "
             "figure: against COMMOD's; “perhaps”: that may be chance. Shares of the checks are of the people whom a "
@@ -92,8 +87,6 @@ class _Section:
             "that lose the same, the one that changes fewer has the smaller share of right ones. So look at how many "
             "are wrong, too."
         )
-        if not waits:
-            self._offer()
 
     # ---- what is asked for ----
 
@@ -109,23 +102,15 @@ class _Section:
     def recall(self) -> None:
         """Take over what has been computed before, and what needs no computing."""
         for name in self.models:
-            self._take_merit(name, get(self._merit(name)))
+            if (merit := get(self._merit(name))) is not None:
+                self._take_merit(name, merit)
             if not self.answers[name]["right"].whole:  # nobody to be changed again
                 self.answers[name]["again"] = check_again([False], [0.0], self.count)
             elif (again := get(self._again(name))) is not None:
                 self._take_again(name, again)
-        self._put_off()
 
-    def _put_off(self) -> None:
-        """Leave the refits that take long to who asks for them."""
-        for name in self.models:
-            long = "again" in self._missing(name) and self._takes(name) > PATIENCE
-            if long and self._asked(name) not in state().refits:
-                self.notes[name, "again"] = ON_REQUEST
-
-    def _take_merit(self, name: str, found: Retrained | None) -> None:
-        if found is not None:
-            self.answers[name]["merit"], self.seconds[name] = found.merit, found.seconds
+    def _take_merit(self, name: str, found: Answer) -> None:
+        self.answers[name]["merit"] = found
 
     def finish(self) -> None:
         """Train each model once more, then refit it: one method after the other, the slow ones last."""
@@ -137,40 +122,12 @@ class _Section:
         if not missing("merit") + missing("again"):
             return
         draw_pending(*(self._pending(name, "merit", self._merit(name), self._take_merit) for name in missing("merit")))
-        self._put_off()
-        with deferred_paint():
-            self.paint()
-            self._offer()
         draw_pending(*(self._pending(name, "again", self._again(name), self._take_again) for name in missing("again")))
         self.told.empty()
 
     def _take_again(self, name: str, found: Refits) -> None:
         changed = self.models[name].decisions_test != self.before
         self.answers[name]["again"] = check_again(changed, found.share, len(found))
-
-    def _takes(self, name: str) -> float:
-        """Seconds, about, of a method's refits."""
-        return self.count * self.seconds.get(name, 0.0)
-
-    def _asked(self, name: str) -> tuple[Any, ...]:
-        return (self.settings.problem(), self.models[name].cell)
-
-    def _offer(self) -> None:
-        """A button for the refits that take long."""
-        long = [name for name in self.models if self.notes.get((name, "again")) == ON_REQUEST]
-        if not long:
-            return
-
-        def ask() -> None:
-            state().refits |= {self._asked(name) for name in long}
-
-        times = ", ".join(f"{METHODS[name].title} about {self._takes(name):.0f} s" for name in long)
-        with self.offer.container(horizontal=True, vertical_alignment="center"):
-            st.button("Refit these, too", icon=":material/replay:", on_click=ask, key="refit_slow")
-            st.markdown(
-                f"{self.count} refits would take more than {PATIENCE:.0f} s here: {times}. They are made if you ask "
-                "for them."
-            )
 
     def _pending(self, name: str, check: str, task: Task, take: Callable[[str, Any], None]) -> Pending:
         what = "Refits" if check == "again" else "Trained once more"

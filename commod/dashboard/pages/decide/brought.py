@@ -9,12 +9,13 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Abandoned, Ticket
 from commod.dashboard.jobs.service import begin
 from commod.dashboard.jobs.wait import Pending, in_line
+from commod.dashboard.pages.decide.sealed import title_of, told
 from commod.dashboard.state.decision import Brought, bring, brought, data_of_record, put_away
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.datasets import Task
-from commod.decisions import RULES, VERDICTS, other_versions, requirements_in
+from commod.decisions import confirmation, other_versions, requirements_in, tried_in_words
 from commod.decisions.record import KEEP_F, MAX_BYTES
 from commod.experiments.sweep import SYMBOLS
 from commod.metrics.figures import CRITERIA, FIGURES
@@ -109,7 +110,8 @@ def _tell(record: Mapping[str, Any]) -> None:
         ("Model", _model(model)),
         ("Criterion, f, split", f"{CRITERIA[model['fairness']].title}, {_title_of_f(model)}, {model['split']}"),
         ("Required", "; ".join(requirements_in(record).in_words) or "nothing"),
-        *((f"Verdict: {_named(each['requirement'])}", _verdict(each)) for each in record["verdicts"]),
+        *((f"Verdict: {title_of(each['requirement'])}", told(each)) for each in record["verdicts"]),
+        *([("Sealed people", f"{confirmation(record)} {tried_in_words(record)}")] if confirmation(record) else []),
         *((f"Rejected: {title}", reason) for title, reason in signed["rejected"].items()),
         *(("Other software", difference) for difference in other_versions(record)),
     ]
@@ -132,23 +134,15 @@ def _title_of_f(model: Mapping[str, Any]) -> str:
 
 def _line(name: str) -> str:
     """What a line is about, in words."""
+    if name.startswith("sealed "):
+        return f"Sealed people: {_line(name.removeprefix('sealed '))}"
     if name.startswith("verdict: "):
-        return f"Verdict: {_named(name.removeprefix('verdict: '))}"
+        return f"Verdict: {title_of(name.removeprefix('verdict: '))}"
     figure = FIGURES.get(name.removeprefix("f_"))
     if figure is not None:
         return f"{figure.short_title} of {'f' if name.startswith('f_') else 'the model'}"
     told = {"data": "Hash of the data", "rows": "Rows of the data", "read as": "How the file was read"}
     return (told | {"people": "People tested on", "kept out": "Features kept out"}).get(name, name)
-
-
-def _named(requirement: str) -> str:
-    return RULES[requirement].title if requirement in RULES else requirement.replace("_", " ")
-
-
-def _verdict(each: Mapping[str, Any]) -> str:
-    rule, value = RULES.get(each["requirement"]), each["value"]
-    shown = f", {rule.show(value)}" if rule is not None and value is not None else ""
-    return f"{VERDICTS[each['verdict']]} {each['verdict']}{shown}"
 
 
 def _compare(here: Brought) -> None:
@@ -159,6 +153,8 @@ def _compare(here: Brought) -> None:
         st.success(f"All {total} lines agree: data, figures and verdicts. {UNCHECKED}", icon=":material/check:")
     else:
         why = "" if here.lines["agrees"].iloc[0] else " The data here are not those of the decision."
+        if why and here.record is not None and "tried" not in here.record:
+            why += " If you have sealed people in yours, use them again with nobody sealed: the decision has none."
         st.error(f"{total - agreed} of {total} lines differ.{why}", icon=":material/error:")
     rows = [
         (_line(row.line), "✓ agrees" if row.agrees else "✗ differs", _short(row.recorded), _short(row.found))

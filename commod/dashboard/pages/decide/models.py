@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.service import get
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult
@@ -14,6 +15,7 @@ from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, features_of, in_words
 from commod.dashboard.views.methods import Form, label_of, on_explore
+from commod.dashboard.views.splits import known_splits
 from commod.decisions import (
     Best,
     Facts,
@@ -27,7 +29,7 @@ from commod.decisions import (
 from commod.decisions.verdicts import Verdict
 from commod.experiments import Sweep
 from commod.experiments import checks as library
-from commod.experiments.refits import Refits
+from commod.experiments.refits import Refits, n_refits
 from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import Cell
 from commod.models.competitors import METHODS
@@ -99,10 +101,10 @@ def form_of(settings: Settings, required: Requirements) -> Form:
 
 
 def on_screen(result: FitResult, required: Requirements) -> Candidate:
-    """The model of the sliders, with its refits if they are there."""
-    refits = refits_of_screen(result)
-    name = "facts" if refits is None else "facts with refits"
-    facts: Facts = result.keep(name, lambda: facts_of(result.scene, result.decisions, result.cell, refits))
+    """The model of the sliders, with its refits and other splits if they are there."""
+    refits, splits = refits_of_screen(result), known_splits(result)
+    name = f"facts {refits is not None} {splits is not None}"
+    facts: Facts = result.keep(name, lambda: facts_of(result.scene, result.decisions, result.cell, refits, splits))
     collapse: str = result.keep("collapse", lambda: collapse_of(result.scene, result.decisions, result.scores))
     checked = check_requirements(required, facts)
     if refits is None and facts.changed:  # this page always asks for them
@@ -136,10 +138,11 @@ def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requi
     """The best model of a method, with its refits if they are there."""
     best: Best = result_of(tasks.best(settings, required, sweep))
     cell, facts, checked = best.model.cell, best.facts, best.checked
-    refits = get(tasks.refits_of_model(settings, cell, library.COMPARED_REFITS))
+    refits, splits = (*(get(task) for task in again(settings, result, cell)), None)[:2]
     if refits is not None:
         decisions = best.model.decisions_test
-        facts = result.keep(f"facts of {cell}", lambda: facts_of(result.scene, decisions, cell, refits))
+        name = f"facts of {cell} {splits is not None}"
+        facts = result.keep(name, lambda: facts_of(result.scene, decisions, cell, refits, splits))
         checked = check_requirements(required, facts)
     elif settings.problem() in asked_refits() and facts.changed:
         checked = _refits_are_coming(checked)
@@ -147,6 +150,13 @@ def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requi
     title = f"{label_of(sweep.method)}, best" if sweep.method == "commod" else label_of(sweep.method)
     rest: tuple[Any, ...] = (facts, checked, best.collapse, there)
     return Candidate(sweep.method, title, cell.words, cell, best.model.decisions_test, *rest)
+
+
+def again(settings: Settings, result: FitResult, cell: Cell) -> list[Task]:
+    """The model of another method fitted again: on resampled training rows, and on other splits if there are any."""
+    found = [tasks.refits_of_model(settings, cell, library.COMPARED_REFITS)]
+    splits = n_refits(result.scene, "splits")
+    return [*found, *([tasks.refits_of_model(settings, cell, splits, "splits")] if splits else [])]
 
 
 def side_by_side(

@@ -13,7 +13,7 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import get, go_on, submit
 from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, asked_refits, form_of, side_by_side
+from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, again, asked_refits, form_of, side_by_side
 from commod.dashboard.pages.decide.verdict import answer_in_words, draw_pictures, paint_table
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
@@ -57,7 +57,10 @@ class Beside:
         """Another number in a requirement is no reason to begin the sweeps again."""
         missing = [] if sweeps.state().stopped else [name for name in self.names if name not in self.found]
         quick_first = sorted(missing, key=sweeps.cost_of)
-        go_on(*(sweeps.sweep_of(name, self.settings, self.form) for name in quick_first), *self._refits().values())
+        go_on(
+            *(sweeps.sweep_of(name, self.settings, self.form) for name in quick_first),
+            *(task for _, task in self._refits()),
+        )
 
     @property
     def _waits(self) -> bool:
@@ -86,24 +89,25 @@ class Beside:
 
     # ---- what may take a while ----
 
-    def _refits(self) -> dict[str, Task]:
-        """The refits that are asked for and not there yet, by model."""
-        wanted = {SCREEN: tasks.refits(self.result)} if self.result.changed_test.any() else {}
+    def _refits(self) -> list[tuple[str, Task]]:
+        """The refits, also on other splits, that are asked for and not there yet, each with its model."""
+        own = (tasks.splits(self.result), tasks.refits(self.result)) if self.result.changed_test.any() else ()
+        wanted = [(SCREEN, task) for task in own if task is not None]
         if self.settings.problem() in asked_refits():
-            wanted |= self._refits_of_others()
-        return {name: task for name, task in wanted.items() if get(task) is None}
+            wanted += self._refits_of_others()
+        return [(name, task) for name, task in wanted if get(task) is None]
 
-    def _refits_of_others(self) -> dict[str, Task]:
-        count = checks.COMPARED_REFITS
-        return {
-            one.name: tasks.refits_of_model(self.settings, one.cell, count)
+    def _refits_of_others(self) -> list[tuple[str, Task]]:
+        return [
+            (one.name, task)
             for one in self.candidates
             if one.name != SCREEN and one.cell is not None and one.facts.changed
-        }
+            for task in again(self.settings, self.result, one.cell)
+        ]
 
     def _offer_refits(self) -> None:
         """A button for the refits of the others."""
-        missing = [task for task in self._refits_of_others().values() if get(task) is None]
+        missing = [task for _, task in self._refits_of_others() if get(task) is None]
         if missing and self.settings.problem() not in asked_refits():
             st.button(
                 "Refit the others, too",
@@ -118,7 +122,7 @@ class Beside:
         if self._waits:
             self.found = sweeps.collect(self.settings, self.names, self.found, self.progress, self._paint, self.form)
         arrived: list[str] = []
-        parts = [self._pending(name, task, arrived.append) for name, task in self._refits().items()]
+        parts = [self._pending(name, task, arrived.append) for name, task in self._refits()]
         draw_pending(*parts, *more)
         if len(self.found) > known or arrived:
             st.rerun()

@@ -8,6 +8,7 @@ from commod.dashboard.pages.decide import others, pairs, verdict
 from commod.dashboard.pages.decide.brought import draw_brought
 from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
 from commod.dashboard.pages.decide.required import draw_requirements, meanings
+from commod.dashboard.pages.decide.sealed import draw_sealed
 from commod.dashboard.pages.decide.sign import draw_sign
 from commod.dashboard.state import session
 from commod.dashboard.text.glossary import words
@@ -16,7 +17,9 @@ from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.model import current_model
 
 # Words of the verdicts.
-EXPLAINED = "\n\n".join(f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits")))
+EXPLAINED = "\n\n".join(
+    f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits", "splits"))
+)
 
 
 def show() -> None:
@@ -27,8 +30,9 @@ def show() -> None:
         "Say what a model has to do before you would use it. Each requirement is checked on people whom it has not "
         "learnt from, beside **f**, the model in use, and the best model of every other method."
     )
-    result = current_model()
+    result = current_model(without=("seed",))  # who may choose the split may choose the verdict
     session.keep_link(**sweeps.link())
+    draw_sealed(result)
     st.header("What do you require?", anchor="required", help=meanings(session.current().task_name))
     required = draw_requirements()
     if not required:
@@ -46,6 +50,9 @@ def show() -> None:
     beside.draw()
     pairs.show(required)
     st.header("Seal the decision", anchor="sign")
+    tried = session.tried_on(result.settings.data)
+    tried["limits"].add(hash(required))
+    tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)
     draw_sign(result, beside.candidates, required)
     checking = draw_brought()
     session.keep_link(**sweeps.link())

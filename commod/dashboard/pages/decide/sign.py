@@ -10,6 +10,8 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import Candidate
+from commod.dashboard.pages.decide.sealed import open_for, tell_opened
+from commod.dashboard.state import session
 from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.decision import draft, sign, signed_decision
 from commod.dashboard.state.page_state import mirrored
@@ -17,7 +19,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.verdicts import verdict_in_words
-from commod.decisions import DecisionError, Requirements, Signature, make_record, record_json
+from commod.decisions import DecisionError, Requirements, Signature, confirmation, is_of, make_record, record_json
 from commod.decisions.record import MAX_TEXT
 from commod.uploads.limits import count_of
 from commod.wording import with_capital
@@ -55,12 +57,15 @@ def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requ
     st.date_input("Look at it again on", min_value=tomorrow, width=220, **_field("look_again"))
     rejected = _rejected([one for one in candidates if one is not decided], decided)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Seal", type="primary", icon=":material/lock:", on_click=_press, help=tip("sign"))
+        label = "Seal" if result.task.sealed is None else "Decide and open the sealed people"
+        st.button(label, type="primary", icon=":material/lock:", on_click=_press, help=tip("sign"))
         st.caption(NOT_KEPT)
         place = st.empty()
     if here.signing:
         here.signing = False
         _make(result, decided, required, rejected, place)
+    if (record := signed_decision()) is not None and "tried" in record and not confirmation(record):
+        open_for(record, result, place)
     if (record := signed_decision()) is not None:
         _tell(record, decided, required)
 
@@ -173,7 +178,9 @@ def _make(result: FitResult, decided: Candidate, required: Requirements, rejecte
     settings, scene = result.settings, result.scene
     sha256 = result_of(tasks.hash_of_data(settings), place, "Hashing the data")
     what = (decided.cell, settings.fairness, required, decided.facts)
-    sign(make_record(signature, scene, decided.decisions, *what, sha256=sha256))
+    tried = {name: len(found) for name, found in session.tried_on(settings.data).items()}
+    told = None if scene.task.sealed is None else tried
+    sign(make_record(signature, scene, decided.decisions, *what, sha256=sha256, tried=told))
 
 
 def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements) -> None:
@@ -191,6 +198,8 @@ def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements)
             f":material/lock: **Sealed{despite}** on {told['signed']}, in the name of {escape_markdown(told['who'])}, "
             f"{escape_markdown(told['role'])}; look again on {told['look_again']}."
         )
+        if confirmation(record):
+            tell_opened(record)
         if not _is_about(record, decided, required):
             st.markdown(
                 "It is about another model than the one chosen above, or about other requirements: seal again to "
@@ -207,10 +216,4 @@ def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements)
 
 
 def _is_about(record: Mapping[str, Any], decided: Candidate, required: Requirements) -> bool:
-    model, cell = record["model"], decided.cell
-    if record["requirements"] != required.plain:
-        return False
-    if cell is None or model["method"] != cell.method:
-        return cell is None and model["method"] == "f"
-    others = {name: list(value) if isinstance(value, tuple) else value for name, value in cell.others}
-    return bool(model["value"] == cell.value and model["settings"] == others and model["seed"] == cell.seed)
+    return record["requirements"] == required.plain and is_of(record, decided.cell)

@@ -142,6 +142,8 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
             parts[0] += f" [{rule.show(row['low'])},\u00a0{rule.show(row['high'])}]"
         if not math.isnan(row["refits_low"]):
             parts.append(f"refits [{rule.show(row['refits_low'])},\u00a0{rule.show(row['refits_high'])}]")
+        if row["splits"]:
+            parts.append(f"splits {row['splits']}")
         if row["takes"]:
             parts.append(f"takes {row['takes']}")
         if not math.isnan(row["more_people"]):

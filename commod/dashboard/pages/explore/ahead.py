@@ -1,4 +1,4 @@
-"""Prefetching: every λ_fair next to the setting on the screen."""
+"""Prefetching: every stop of the slider beside the setting on the screen."""
 
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ from commod.dashboard.jobs.scheduling import prefetches
 from commod.dashboard.jobs.service import can_prefetch, get, go_on, submit
 from commod.dashboard.jobs.wait import Pending
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import GRIDS, Settings
+from commod.dashboard.state.settings import STOPS, Settings
 
 
 def begin_ahead(settings: Settings) -> list[Pending]:
@@ -37,7 +37,6 @@ def begin_ahead(settings: Settings) -> list[Pending]:
 
 def line_of(settings: Settings) -> list[Task]:
     """Every other λ_fair, the nearest first."""
-    grid = GRIDS["lambda_fair"]
-    here = grid.index(settings.lambda_fair)
-    near = sorted(range(len(grid)), key=lambda place: abs(place - here))
-    return [tasks.prefetch(replace(settings, lambda_fair=grid[place])) for place in near[1:]]
+    here = settings.lambda_fair
+    near = sorted((value for value in STOPS if value != here), key=lambda value: abs(value - here))
+    return [tasks.prefetch(replace(settings, lambda_fair=value)) for value in near]

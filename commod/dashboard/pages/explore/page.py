@@ -1,7 +1,5 @@
 """Explore: sliders, the trade-off, who changes, and why."""
 
-from typing import Any
-
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -12,12 +10,11 @@ from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
 from commod.dashboard.pages.explore.groups import draw_groups
-from commod.dashboard.pages.explore.other_form import begin_other_form
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_line, known_sweep
 from commod.dashboard.pages.explore.share import share
-from commod.dashboard.pages.explore.trouble import begin_trouble
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.below import is_near
 from commod.dashboard.views.changes import draw_changes
@@ -25,9 +22,12 @@ from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.concepts import draw_concepts
 from commod.dashboard.views.dots import draw_dots, draw_story
 from commod.dashboard.views.model import explain, train
+from commod.dashboard.views.next_step import begin_next_steps
 from commod.dashboard.views.shap import begin_shap
+from commod.dashboard.views.splits import begin_splits
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
+from commod.dashboard.views.trouble import trouble_in_words
 from commod.dashboard.views.words import say
 
 # Controls that stand beside what they move, not in the sidebar: a phone hides that.
@@ -45,8 +45,12 @@ def show() -> None:
         with first_paint():
             top = st.container(horizontal=True, vertical_alignment="center", gap="small")
             head = st.container()
-            left, right = st.columns([4, 5], gap="medium")
-            _draw_top(top, left)
+            left, right = st.container(key="first_screen").columns([4, 5], gap="medium")
+            with top:
+                st.title(say("explore.title"), width="content", anchor=False)
+                tour.invite()
+            with left:
+                controls.control("lambda_fair")
             controls.sidebar(elsewhere=IN_SIGHT)
         with head:
             controls.notices()
@@ -55,41 +59,35 @@ def show() -> None:
             st.stop()
         with first_paint(), right:
             line, sweep = known_line(result.settings), known_sweep(settings)
-            draw_table = draw_pareto(result, line, sweep)
+            draw_points = draw_pareto(result, line, sweep)
         explain(training)
     with first_paint():
         with head:
             draw_story(result)
         with left:
-            tour.hint("dots")
-            draw_table_of_dots = draw_dots(result, line, sweep)
+            draw_people = draw_dots(result, line, sweep)
     with deferred_paint(), left:
-        tour.hint("verdict")
-        limited, trouble = st.empty(), st.empty()
-        draw_table_of_dots()
+        limited, steps = st.empty(), st.container()
+        for sentence in trouble_in_words(result):
+            steps.warning(escape_markdown(sentence), icon=":material/warning:")
+        offers = steps.empty()
     with deferred_paint():
-        other = st.empty()
-        draw_figures(result)
-        draw_table()
+        with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
+            draw_figures(result)
+            if numbers.open:
+                draw_people()
+                draw_points()
         near = is_near("explore.below") or target.is_searching() or tour.is_at("why")
     rest = _begin_rest(settings, result) if near else _compute_rest(settings, result)
+    with deferred_paint():
+        tour.hint()
     session.keep_link()
     room.tell_setting(result)
     # What may take a while comes last: the page above is complete without it.
     cost = begin_cost(settings, result, limited)
-    better = begin_trouble(settings, result, trouble)
-    form = begin_other_form(settings, other)
-    draw_pending(cost, *better, begin_sweep(result.settings), *rest, form, *begin_ahead(settings))
-
-
-def _draw_top(top: Any, left: Any) -> None:
-    """The title, and the slider that is not in the sidebar."""
-    with top:
-        st.title(say("explore.title"), width="content")
-        tour.invite()
-    with left:
-        tour.hint("slider")
-        controls.control("lambda_fair")
+    better = begin_next_steps(settings, result, offers)
+    sweep_and_splits = (begin_sweep(result.settings), begin_splits(result))
+    draw_pending(cost, *better, *sweep_and_splits, *rest, *begin_ahead(settings))
 
 
 def _begin_rest(settings: Settings, result: FitResult) -> list[Pending | None]:
@@ -105,8 +103,7 @@ def _begin_rest(settings: Settings, result: FitResult) -> list[Pending | None]:
     with deferred_paint():
         draw_groups(result)
         checks = begin_checks(result)
-    with deferred_paint():
-        tour.hint("why")
+    with deferred_paint(), st.container(key="why"):
         draw_concepts(result)
     draw_tree(result, settings.depth)
     return [begin_shap(result), target.pending(searching), *checks()]

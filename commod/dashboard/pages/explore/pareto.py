@@ -9,7 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from commod.charts import plot_pareto
-from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED, WORDS
+from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SPLITS, SWEEP, TRIED, WORDS
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending
@@ -20,12 +20,14 @@ from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import on_explore
 from commod.dashboard.views.points import point_columns
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.splits import known_splits
+from commod.dashboard.views.table import Table, show
 from commod.dashboard.views.words import say, say_declared
-from commod.experiments import Sweep
-from commod.metrics.figures import CRITERIA
+from commod.experiments import Refits, Sweep
+from commod.metrics.figures import CRITERIA, FIGURES
+from commod.wording import with_capital
 
-POINTS = "All points as a table"
+FOUR_FIFTHS = 0.8
 
 # Columns of the Pareto view.
 _COLUMNS = {
@@ -55,13 +57,16 @@ def _rows(rows: list[tuple[Any, ...]]) -> pa.Table:
     return pa.Table.from_arrays(arrays, names=list(_COLUMNS))
 
 
-def _points(result: FitResult, line: list[FitResult], sweep: pd.DataFrame | None) -> tuple[pa.Table, list[Settings]]:
+def _points(
+    result: FitResult, line: list[FitResult], sweep: pd.DataFrame | None, splits: Refits | None
+) -> tuple[pa.Table, list[Settings]]:
     """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
     here = result.settings
     # k is a reading of the model, not another model: one point for all of them.
     models = {replace(s, k=here.k): s for s in session.state().tried if s.problem() == here.problem()}
     known = [s for model, s in models.items() if model != here]
-    behind, above = result.keep(f"points_{sweep is not None}", lambda: _fixed_points(result, sweep))
+    kept = f"points_{sweep is not None}_{splits is not None}"
+    behind, above = result.keep(kept, lambda: _fixed_points(result, sweep, splits))
     rows = []
     for i, s in enumerate(known):
         shown = session.state().tried[s]
@@ -71,15 +76,20 @@ def _points(result: FitResult, line: list[FitResult], sweep: pd.DataFrame | None
     ).combine_chunks(), known
 
 
-def _fixed_points(result: FitResult, sweep: pd.DataFrame | None) -> tuple[pa.Table, pa.Table]:
+def _fixed_points(result: FitResult, sweep: pd.DataFrame | None, splits: Refits | None) -> tuple[pa.Table, pa.Table]:
     """Rows that are the same for all sessions, behind the points tried before and above them."""
     here = result.settings
     behind: list[tuple[Any, ...]] = []
     if sweep is not None:
         for *shown, best in _values(sweep, CRITERIA[here.fairness].figure_name, *_MEASURES, "settings", "best"):
             behind.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
+    told = in_words(here)
+    if splits is not None:
+        told += f"; {splits_in_words(here, splits)}"
+        for values in _values(splits.figures, CRITERIA[here.fairness].figure_name, *_MEASURES):
+            behind.append((SPLITS, *values, told, -1, 0, ""))
     path = list(_values(result.path, "fairness", *_MEASURES))
-    above = [(CURRENT, *path[-1], in_words(here), -1, 0, ""), (DEPLOYED, *path[0], "unchanged", -1, 0, "")]
+    above = [(CURRENT, *path[-1], told, -1, 0, ""), (DEPLOYED, *path[0], "unchanged", -1, 0, "")]
     return _rows(behind), _rows(above)
 
 
@@ -94,25 +104,25 @@ def _of_line(result: FitResult) -> tuple[Any, ...]:
     return row
 
 
+def splits_in_words(settings: Settings, splits: Refits) -> str:
+    """Mean ± sd of the three axes over other splits."""
+    figures = [FIGURES[name] for name in (CRITERIA[settings.fairness].figure_name, *_MEASURES)]
+    told = []
+    for figure in figures:
+        mean, sd = splits.spread.loc[figure.name]
+        told.append(f"{figure.short_in_sentence} {figure.show(mean)} ± {figure.show(sd)}")
+    return f"on {len(splits)} other splits {', '.join(told)}"
+
+
 def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
     """Fairness and accuracy of everything tried; returns what draws the table of it, once there is time.
 
     `line` are the models at every λ_fair beside this one that are known.
     """
-    st.header(say("explore.trade_off"))
-    views = session.options("view")
-    view = st.segmented_control(
-        "View of the trade-off",
-        list(views),
-        format_func=lambda name: say_declared(views[name]),
-        default=session.widget_value("view"),
-        key=session.widget_key("view"),
-        on_change=session.change,
-        args=("view",),
-        label_visibility="collapsed",
-    )
     settings = result.settings
-    frame, known = _points(result, line, None if sweep is None else sweep.points)
+    figure = CRITERIA[settings.fairness].figure
+    splits = known_splits(result)
+    frame, known = _points(result, line, None if sweep is None else sweep.points, splits)
 
     def clicked() -> None:
         picked = st.session_state["pareto"]["selection"].get("pick") or []
@@ -124,24 +134,26 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         plot_pareto,
         frame,
         alt="Trade-off of fairness, accuracy and changes: f, this setting and others tried.",
-        table=POINTS,
+        table=say("explore.points"),
         key="pareto",
         on_select=clicked,
-        view=view or session.current().view,
-        fairness_title=say_declared(CRITERIA[settings.fairness].figure.axis_title),
+        view=session.current().view,
+        fairness_title=say_declared(figure.short_title),
+        fairer=say_declared(figure.fairer),
+        line=FOUR_FIFTHS if figure.name == "p_rule" else None,
         called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
-    click = " Point at the curve to look at its models, click to open one; the table does it by keyboard."
-    only = " of the update that only multiplies" if settings.update != "ratio" else ""
-    free = ", without limits on the update" if settings.free() != settings else ""
-    grey = f"Grey: a sweep over λ_fair and λ_ratio{only}{free}, its frontier as a line."
-    st.caption((grey if sweep is not None else "A sweep over λ_fair and λ_ratio is being computed …") + click)
-    table = st.container()  # keeps the last run's fold, and the focus in it; st.empty would drop both at once
 
     def draw_table() -> None:
-        columns = point_columns(settings.fairness, kind="Model", settings="Setting")
-        points = Table(POINTS, "points_table", columns, lambda: frame.to_pandas().iloc[::-1])
-        fold(points, result.path, place=table, above=lambda: _choose(known, result.settings, sweep))
+        limited = settings.free() != settings
+        faint = [] if splits is None else [f"{with_capital(splits_in_words(settings, splits))}."]
+        parts = (say(f"explore.{part}") for part in ("chart", *["grey_is_free"] * limited, "point"))
+        st.caption(" ".join([*parts, *faint]))
+        _choose(known, settings, sweep)
+        columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
+        rows = frame.to_pandas().iloc[::-1]
+        rows["kind"] = rows["kind"].map(say_declared)
+        show(Table(say("explore.points"), "points_table", columns), rows)
 
     return draw_table
 
@@ -170,13 +182,23 @@ def _go_back(there: Settings) -> None:
 
 
 def _choose(known: list[Settings], here: Settings, sweep: Sweep | None) -> None:
-    """What a click on a square, or on a point of the frontier, does, for the keyboard."""
-    _choose_one("Go back to a setting tried before", "tried_before", known[::-1])
+    """The other view; and what a click on a square, or on a point of the frontier, does, for the keyboard."""
+    views = session.options("view")
+    st.segmented_control(
+        say("explore.view"),
+        list(views),
+        format_func=lambda name: say_declared(views[name]),
+        default=session.widget_value("view"),
+        key=session.widget_key("view"),
+        on_change=session.change,
+        args=("view",),
+    )
+    _choose_one(say("explore.back"), "tried_before", known[::-1])
     if sweep is not None:
         best = [
             model.cell for model, of_frontier in zip(sweep.models, sweep.points["best"], strict=True) if of_frontier
         ]
-        _choose_one("Open a point of the frontier", "of_frontier", [on_explore(here, cell) for cell in best])
+        _choose_one(say("explore.open"), "of_frontier", [on_explore(here, cell) for cell in best])
 
 
 def _choose_one(label: str, key: str, settings: list[Settings]) -> None:
@@ -194,5 +216,5 @@ def _choose_one(label: str, key: str, settings: list[Settings]) -> None:
             format_func=in_words,
             key=key,
             on_change=take,
-            placeholder="Choose one",
+            placeholder=say("explore.choose"),
         )

@@ -1,4 +1,4 @@
-"""The 90-second tour: four hints on the live page, each at what it speaks of."""
+"""The 90-second tour: four hints over the live page, which outline what they speak of."""
 
 from typing import Any
 
@@ -9,22 +9,19 @@ from commod.dashboard.state.page_state import PageState
 from commod.dashboard.streamlit_internals import TO_HINT
 from commod.dashboard.views.words import say
 
-# By the part of the page at which they stand, in their order.
-HINTS = ("dots", "slider", "verdict", "why")
+# The parts of the page that it shows, in their order.
+HINTS = ("slider", "verdict", "dots", "why")
 
 # Which hint is shown: None before the tour, "" behind it: it does not come back.
 _at: PageState[str | None] = PageState("tour", lambda: None)
 
 
 def invite() -> None:
-    """For who is new: the ways to learn, until one of them was taken, or somebody else leads."""
+    """For who is new: the tour, until it was taken, or somebody else leads."""
     if _at() is not None or {"step", "room"} & set(session.state().carried):
         st.empty()  # in its place, so that it is gone at once
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(say("tour.new_here"), width="content")
-        st.page_link("pages/lesson.py", label=say("tour.lesson"), icon=":material/school:")
-        _step(say("tour.start"), HINTS[0], type="tertiary", icon=":material/explore:")
+    _step(say("tour.start"), HINTS[0], type="tertiary", icon=":material/explore:")
 
 
 def is_at(part: str) -> bool:
@@ -32,10 +29,11 @@ def is_at(part: str) -> bool:
     return _at() == part
 
 
-def hint(part: str) -> None:
-    """The hint of a part of the page, if the tour is there."""
-    if not is_at(part):
-        st.empty()
+def hint() -> None:
+    """The hint that the tour has come to, over the page; what it speaks of is outlined."""
+    part = _at()
+    if not part:
+        st.html(f'<span data-hint=""></span><script>{TO_HINT}</script>', unsafe_allow_javascript=True)
         return
     place = HINTS.index(part)
     following = HINTS[place + 1] if part != HINTS[-1] else ""

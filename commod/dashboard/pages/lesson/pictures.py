@@ -10,9 +10,11 @@ import streamlit as st
 from commod.charts import MethodStyle, palette
 from commod.charts.lesson import plot_curve, plot_paying, plot_two_groups
 from commod.charts.paper import plot_scatter
+from commod.charts.parts import towards
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
+from commod.dashboard.views.biased import draw_biased
 from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.concepts import draw_concepts
@@ -34,7 +36,7 @@ from commod.dashboard.views.record import draw_certainty, draw_record
 from commod.dashboard.views.shap import draw_shap
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.tiles import draw_figures
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
@@ -94,7 +96,8 @@ def _curve(at: Stage) -> None:
         ],
         ignore_index=True,
     )[columns]
-    fair, accuracy = CRITERIA[at.step.start.fairness].figure.axis_title, say("lesson.accuracy_axis")
+    figure, accuracy = CRITERIA[at.step.start.fairness].figure, say("lesson.accuracy_axis")
+    fair = say_declared(figure.axis_title)
     draw(
         plot_curve,
         frame,
@@ -109,7 +112,7 @@ def _curve(at: Stage) -> None:
                 "accuracy": (accuracy, ".1%"),
             },
         ),
-        x_title=fair,
+        x_title=towards(fair, say_declared(figure.fairer)),
         y_title=accuracy,
         setting="λ_fair",
         **names,
@@ -272,6 +275,7 @@ _PICTURES: dict[str, Callable[[Stage], None]] = {
     "concepts": _concepts,
     "shap": lambda at: draw_shap(at.after),
     "record": lambda at: draw_record(at.live),
+    "biased": lambda at: draw_biased(at.live),
     "certainty": lambda at: draw_certainty(at.live),
 }
 assert set(_PICTURES) == set(SHOWS)

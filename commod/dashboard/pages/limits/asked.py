@@ -19,6 +19,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.methods import label_of, method_of
 from commod.dashboard.views.points import Swept, as_rows, point_columns
 from commod.experiments import Sweep
+from commod.experiments.biased import figures_if_missed
 from commod.experiments.limits import Limits
 from commod.metrics.figures import Criterion
 
@@ -89,6 +90,7 @@ class Drawn(Swept):
     budget: float
     level: float
     result: FitResult
+    missed: float = 0.0  # of the disadvantaged group's favourable outcomes, by the record
 
     def show(self, value: float) -> str:
         """A value of the criterion's figure."""
@@ -117,9 +119,16 @@ class Drawn(Swept):
         """All models, f and the current one on test."""
         columns = ["label", "change_rate", "fairness", "accuracy", "settings"]
         rows = [] if self.points.empty else as_rows(self.points, self.criterion.name)[columns].to_dict("records")
-        path = self.result.path[columns[1:4]].to_dict("records")
-        rows.append({"label": DEPLOYED_STYLE.label, **path[0], "settings": "unchanged"})
-        rows.append({"label": CURRENT_STYLE.label, **path[-1], "settings": in_words(self.settings)})
+        scene, told = (
+            self.result.scene,
+            {DEPLOYED_STYLE.label: "unchanged", CURRENT_STYLE.label: in_words(self.settings)},
+        )
+        for (label, settings), decisions in zip(
+            told.items(), (scene.decisions_test, self.result.decisions), strict=True
+        ):
+            figures = figures_if_missed(scene, decisions, self.missed)
+            measured = {"change_rate": figures["change_rate"], "fairness": figures[self.criterion.figure_name]}
+            rows.append({"label": label, **measured, "accuracy": figures["accuracy"], "settings": settings})
         return pd.DataFrame(rows).assign(kind="model")
 
     @property

@@ -13,8 +13,10 @@ from commod.dashboard.pages.limits.region import region
 from commod.dashboard.state import session
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
+from commod.dashboard.views.biased import ask_missed
 from commod.dashboard.views.model import train
 from commod.experiments import Sweep
+from commod.experiments.biased import sweep_if_missed
 from commod.experiments.limits import Limits
 from commod.metrics.figures import CRITERIA, Criterion
 
@@ -43,8 +45,13 @@ def show() -> None:
         result = train(settings, training)
     if result is None or training.failed:  # the last good model is of other sliders, or of another f
         st.stop()
-    bound = result_of(tasks.limits(settings), st.empty(), "Counting the limit")
-    budget, level = ask(CRITERIA[settings.fairness], bound)
+    asked = st.container()
+    missed = ask_missed(result)
+    bound = result_of(tasks.limits(settings, missed), st.empty(), "Counting the limit")
+    if missed and not CRITERIA[settings.fairness].by_label:
+        st.caption("The limit counts decisions, whatever the record says. Accuracies and the price change.")
+    with asked:
+        budget, level = ask(CRITERIA[settings.fairness], bound)
     one_way = settings.direction != "both"
     if one_way:
         names: list[str] = []
@@ -62,7 +69,9 @@ def show() -> None:
 
     def paint(found: dict[str, Sweep], *, final: bool = False) -> Drawn:
         """Draw what there is."""
-        here = Drawn(settings, found, bound, blind, budget, level, result)
+        if missed:
+            found = {name: sweep_if_missed(result.scene, sweep, missed) for name, sweep in found.items()}
+        here = Drawn(settings, found, bound, blind, budget, level, result, missed)
         region(here, picture, final=final)
         return here
 

@@ -5,6 +5,7 @@ import math
 import pandas as pd
 import streamlit as st
 
+from commod.charts.compare import DEPLOYED_STYLE
 from commod.charts.limits import PRICES, plot_price
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
@@ -21,11 +22,12 @@ def price(here: Drawn) -> None:
     if criterion.is_met(here.limits.at(0.0), here.level):
         st.info("f is that fair already: nothing has to change.", icon=":material/info:")
         return
-    curves = result_of(tasks.price(here.settings, here.level, most))
+    curves = result_of(tasks.price(here.settings, here.level, most, here.missed))
     if curves.empty:
         st.info(f"With {most:.0%} of the decisions changed, {asked} cannot be reached.", icon=":material/info:")
         return
-    models = here.models.assign(difference=here.models["accuracy"] - here.result.path["accuracy"].iloc[0])
+    of_f = here.models.loc[here.models["label"] == DEPLOYED_STYLE.label, "accuracy"].iloc[0]
+    models = here.models.assign(difference=here.models["accuracy"] - of_f)
     models = models[here.is_fair(models) & (models["change_rate"] <= most)]
     dashed = pd.DataFrame([{"kind": "budget", "change_rate": here.budget}])
     frame = pd.concat([curves.rename(columns={"known": "kind"}), models, dashed], ignore_index=True)
@@ -51,7 +53,7 @@ def price(here: Drawn) -> None:
         alt="Accuracy against f by decisions changed, at the fairness asked for.",
         table=Table("Prices as a table", "price_table", columns, rows),
         caption=f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors{leaves}."
-        f"{'' if criterion.by_label else dotted} Points: models that are fair enough.{counted}",
+        f"{'' if criterion.by_label or here.missed else dotted} Points: models that are fair enough.{counted}",
         styles=here.styles,
         low=low,
         high=high,

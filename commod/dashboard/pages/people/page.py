@@ -14,29 +14,26 @@ from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
-from commod.dashboard.text.verdicts import directions, rightly
+from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views import frame
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.group_sizes import size_tile
 from commod.dashboard.views.model import current_model
+from commod.dashboard.views.next_step import begin_next_steps
 from commod.experiments.refits import Refits
 from commod.explain.concepts import in_percent
 from commod.explain.people import FEW
-from commod.metrics import compared_groups
 
 
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/people.py")
     st.title("Whose decision changes?")
-    st.markdown(
-        "**g** decides otherwise than **f** for some people. See how large the groups are, what it did to each of "
-        "them, where the changes are, and who these people are, one by one."
-    )
     result = current_model()
     session.keep_link()
 
     st.markdown(_verdict(result))
+    offers = st.empty()
     _groups(result)
     if not result.changes["changed"].any():
         begin_checks(result)  # says that there is nothing to check
@@ -49,36 +46,23 @@ def show() -> None:
     draw_segments(result)
     people(result, session.current().depth, refits)
     # What takes a while comes last: with it the page is drawn anew, all else being in the cache.
-    draw_pending(None if refits else Pending(submit(tasks.refits(result)), lambda _: st.rerun(), told))
-
-
-def _verdict(result: FitResult) -> str:
-    """Who changed, in one sentence."""
-    changed, total = int(result.changes["changed"].sum()), int(result.changes["count"].sum())
-    if changed == 0:
-        return result.verdict
-    spec = result.task.spec
-    better, worse = (int(result.changes[column].sum()) for _, column in directions(spec))
-    good, bad = (escape_markdown(spec.outcomes[i]) for i in (spec.favourable, 1 - spec.favourable))
-    right = [escape_markdown(rightly(spec, result.record, is_better)) for is_better in (True, False)]
-    return (
-        f"**{changed:,} of {total:,} {escape_markdown(spec.people)}** get another decision ({_shares(result)}): "
-        f"**{better:,}** the better one, “{good}”{right[0]}, and **{worse:,}** the worse one, "
-        f"“{bad}”{right[1]}."
+    draw_pending(
+        *begin_next_steps(session.current(), result, offers),
+        None if refits else Pending(submit(tasks.refits(result)), lambda _: st.rerun(), told),
     )
 
 
-def _shares(result: FitResult) -> str:
-    """How much of each group changed; of many groups, of the one of which least did and of the one of which most."""
-    compared = result.changes[compared_groups(result.changes["count"])]
-    shares = [
-        f"{in_percent(row['change_rate'])} of {escape_markdown(result.task.groups[int(code)])}"
-        for code, row in compared.iterrows()
-    ]
-    if not result.has_many_groups:
-        return ", ".join(shares)
-    rates = compared["change_rate"].to_numpy()
-    return f"from {shares[rates.argmin()]} to {shares[rates.argmax()]}"
+def _verdict(result: FitResult) -> str:
+    """How many changed, in one sentence."""
+    counts, spec = result.change_counts, result.task.spec
+    if not counts.count:
+        return escape_markdown(result.verdict)
+    good, bad = (escape_markdown(spec.outcomes[i]) for i in (spec.favourable, 1 - spec.favourable))
+    return (
+        f"**{counts.count:,} of {len(result.decisions):,} {escape_markdown(spec.people)}** get another decision from "
+        f"**g** than from **f**: **{counts.better:,}** the better one, “{good}”, and **{counts.worse:,}** the worse "
+        f"one, “{bad}”."
+    )
 
 
 def _groups(result: FitResult) -> None:
@@ -88,9 +72,7 @@ def _groups(result: FitResult) -> None:
         _table_of_groups(result)
         return
     rows = [(escape_markdown(result.task.groups[int(code)]), row) for code, row in result.changes.iterrows()]
-    total = result.changes[["count", "changed"]].sum()
-    cells = st.columns(len(rows) + 1, gap="small")
-    for cell, (name, row) in zip(cells, [*rows, ("Everyone on test", total)], strict=True):
+    for cell, (name, row) in zip(st.columns(len(rows), gap="small"), rows, strict=True):
         size_tile(
             cell,
             name,

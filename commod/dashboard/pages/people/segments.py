@@ -53,27 +53,21 @@ def draw_segments(result: FitResult) -> None:
     overall = found.total[of] / found.total["count"]
     small = ""
     if found.small:
-        small = (
-            f" {found.small:,} more have fewer than {FEW} people; nothing can be said about them, and they are not "
-            "ranked."
-        )
+        small = f" {found.small:,} more have fewer than {FEW} people and are not ranked."
     st.markdown(
-        f"{found.ranked:,} segments were looked at: groups, levels of categories, numbers cut at their quartiles, and "
-        "all intersections of two. **The first of so many are extreme partly by chance**: read the interval, and "
-        f"expect less of them on other people.{small}"
+        f"**The first of {found.ranked:,} segments are extreme partly by chance**: expect less of them on other "
+        f"people.{small}"
     )
     if enough.empty:
         st.info(f"No segment has {FEW} people or more.", icon=":material/info:")
     else:
         _draw(enough.head(TOP), of, overall)
-    first = f"The first {min(TOP, len(enough))} of {len(enough):,}. " if len(enough) else ""
     cut = "".join(
         f" {escape_markdown(name)}: the {MAX_LEVELS} most frequent levels, {left} left out."
         for name, left in found.cut.items()
     )
     st.caption(
-        f"{first}On test. Bar: share of the segment; line: its 95 % interval (Wilson); grey mark: everyone, "
-        f"{in_percent(overall)}.{cut}"
+        f"On test. Bar: share of the segment; line: its 95 % interval; grey mark: everyone, {in_percent(overall)}.{cut}"
     )
     fold(SEGMENTS, ranked)
 

@@ -20,6 +20,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.text.verdicts import score_in_words
+from commod.dashboard.views.biased import draw_biased
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import line
 from commod.dashboard.views.record import draw_certainty, draw_record
@@ -76,6 +77,7 @@ def draw_sense(result: FitResult, refits: Refits | None) -> Callable[[Ticket], N
 def _record(result: FitResult) -> None:
     line(result.answers()["right"])
     draw_record(result)
+    draw_biased(result)
 
 
 # ---- how sure f was ----

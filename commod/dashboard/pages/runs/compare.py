@@ -114,7 +114,7 @@ def _settings(shown: Sequence[Shown]) -> tuple[list[list[str]], list[str]]:
 
 
 def _figures(shown: Sequence[Shown]) -> Iterator[list[str]]:
-    """The key figures of g, those of f before or below them, and how many changed, by group and direction."""
+    """The key figures of g, those of f before or below them, and changes by group and direction where they differ."""
     shares_f = _share_f(shown)
     for figure in key_figures():
         of_f = [_value(shown[0], figure, "f")] if shares_f else []
@@ -129,7 +129,9 @@ def _figures(shown: Sequence[Shown]) -> Iterator[list[str]]:
                 title = f"{task.groups[int(code)]}: now “{task.spec.outcomes[outcome]}”"
                 changed.setdefault(title, {})[one.mark] = f"{row[part]:,.0f} of {row['count']:,.0f}"
     for title, found in changed.items():
-        yield [title, *(["–"] * shares_f), *(found.get(one.mark, "–") for one in shown)]
+        cells = [found.get(one.mark, "–") for one in shown]
+        if len(set(cells)) > 1 or len(shown) == 1:
+            yield [title, *(["–"] * shares_f), *cells]
 
 
 def _value(one: Shown, figure: Figure, column: str) -> str:

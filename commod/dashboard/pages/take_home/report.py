@@ -54,11 +54,12 @@ def report_html(
     """
     task = result.task
     caveats = re.search(r"\*\*Caveats\.\*\*\s*(.+?)(?:\n\s*\n|\Z)", task.datasheet, flags=re.DOTALL)
+    decision = decided_parts(result, decided)
     return document(
         "report.html",
         kicker=f"Model card · COMMOD Explorer · {date}",
         title=f"{data_in_words(result.settings)}: a fairer copy of a model",
-        lead=result.verdict,
+        lead=f"{decision['confirmed']} {result.verdict}".strip(),
         result=result,
         trouble=trouble_in_words(result),
         widened=widened(result),
@@ -94,7 +95,7 @@ def report_html(
         each_group=each_group(result),
         contract=[[str(rule.name), rule_in_words(rule)] for rule in task.contract],
         p_rules=_p_rules(result),
-        **decided_parts(result, decided),
+        **decision,
         **trade_off(result),
         **who(result),
     )

@@ -8,13 +8,26 @@ import pandas as pd
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import in_words
-from commod.decisions import VERDICTS, Best, Facts, Requirements, check_requirements, facts_of_f, met_in_words, overall
+from commod.decisions import (
+    VERDICTS,
+    Best,
+    Facts,
+    Requirements,
+    check_requirements,
+    confirmation,
+    facts_of_f,
+    is_of,
+    met_in_words,
+    overall,
+    tried_in_words,
+)
 from commod.decisions.record import KEEP_F
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 from commod.wording import with_capital
 
 NOTHING_REQUIRED = Requirements()
+THIS = "the model of this report"
 
 
 @dataclass(frozen=True)
@@ -35,7 +48,18 @@ def decided_parts(result: FitResult, decided: Decided) -> dict[str, Any]:
         "verdicts": {} if checked is None else _verdicts(result, decided, checked),
         "rivals": [] if checked is None else _rivals(result, decided, checked),
         "signed": {} if decided.record is None else _signed(result, decided.record),
+        "confirmed": _confirmed(result, decided.record),
     }
+
+
+def _confirmed(result: FitResult, record: Mapping[str, Any] | None) -> str:
+    """What the sealed people said, for the first sentence; empty where nobody is sealed."""
+    if result.task.sealed is None:
+        return ""
+    if record is None or not (told := confirmation(record)):
+        return "Not confirmed: nobody has decided yet, so the sealed people are not opened."
+    of = _model_of(result, record)
+    return told if of == THIS else f"{told} That was {of}."
 
 
 def _sign(verdict: Any) -> str:
@@ -80,23 +104,26 @@ def _rivals(result: FitResult, decided: Decided, checked: pd.DataFrame) -> list[
 
 def _signed(result: FitResult, record: Mapping[str, Any]) -> dict[str, Any]:
     """Who signed what, and whether it is the model of this report."""
-    signature, model = record["signature"], record["model"]
-    settings = {name: list(value) if isinstance(value, tuple) else value for name, value in result.cell.others}
-    here = {"method": result.cell.method, "value": result.cell.value, "settings": settings, "seed": result.cell.seed}
-    if model["method"] == KEEP_F:
-        of = "f as it is, unchanged"
-    elif all(model[name] == value for name, value in here.items()):
-        of = "the model of this report"
-    else:
-        of = f"another model than that of this report: {METHODS[model['method']].title} at {model['value']:g}"
+    signature = record["signature"]
     return {
-        "of": of,
+        "of": _model_of(result, record),
         **{name: signature[name] for name in ("who", "role", "why", "signed", "look_again")},
         "rejected": [[name, why] for name, why in signature["rejected"].items()],
         "met": _met(record["verdicts"]),
         "required": ", ".join(Requirements.from_plain(record["requirements"]).in_words) or "nothing",
         "sha256": record["sha256"],
+        "confirmed": f"{confirmation(record)} {tried_in_words(record)}" if confirmation(record) else "",
     }
+
+
+def _model_of(result: FitResult, record: Mapping[str, Any]) -> str:
+    """The model of a record, beside that of the report."""
+    model = record["model"]
+    if model["method"] == KEEP_F:
+        return "f as it is, unchanged"
+    if is_of(record, result.cell):
+        return THIS
+    return f"another model than that of this report: {METHODS[model['method']].title} at {model['value']:g}"
 
 
 def _met(verdicts: list[dict[str, Any]]) -> str:

@@ -101,11 +101,7 @@ def trade_off(result: FitResult) -> dict[str, Any]:
         ],
         ignore_index=True,
     ).assign(settings="", id=-1)
-    chart = plot_pareto(frame, fairness_title=fairness.axis_title).properties(height=280)
-    # Of five kinds, three are drawn: the caption names them instead of the legend.
-    lines, points = chart.layer
-    for channel in (lines.encoding.color, points.encoding.color, points.encoding.shape):
-        channel.legend = None
+    chart = plot_pareto(frame, fairness_title=fairness.axis_title, fairer=fairness.fairer).properties(height=280)
     ends = {0: " (f)", len(path) - 1: " (g)"}
     return {
         "trade_off": _drawing(

@@ -15,7 +15,6 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.what_if.person import Person
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend
 from commod.dashboard.text.verdicts import score_in_words
 from commod.dashboard.views.chart import draw
@@ -27,7 +26,6 @@ from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Mark, often_enough
 from commod.explain.forms import constants_in_words
 from commod.explain.what_if import edit_row, explain_sum, score_rows
-from commod.models.adversary import sigmoid
 from commod.models.threshold import ONE_HALF
 
 MAX_BARS = 8
@@ -54,40 +52,16 @@ def _minus(text: str) -> str:
 # ---- before and after the edit ----
 
 
-def read_out(person: Person) -> Any:
-    """What f and g say, before and after the edit; returns the place for what the refits say."""
+def read_out(person: Person) -> None:
+    """What f and g say, as recorded and as edited."""
     recorded = _verdict(person, person.scores.iloc[0], "" if person.edits else "**", label=person.label)
     if person.edits:
         st.markdown(_verdict(person, person.now, "**"))
         names = ", ".join(escape_markdown(person.task.label(name)) for name in person.edits)
         recorded = f"As recorded, before the edit of {names}: {recorded}"
     st.markdown(recorded)
-    outcome, scores, line = escape_markdown(person.task.spec.outcomes[1]), person.scores, person.result.scene.line
-    (f, f_now), (g, g_now) = sigmoid(scores["logit_f"] + line), sigmoid(scores["logit_g"] + line)
-    sums = [
-        (title, f"{now:{sign}.2f}", f"{now - before:+.2f}", tip(column))
-        for column, (title, sign) in _sums_of(person).items()
-        for before, now in [scores[column]]
-    ]
-    tiles = (
-        (f"f's score for “{outcome}”", score_in_words(f_now), f"{100 * (f_now - f):+.1f} points", tip("score")),
-        *sums,
-        (f"g's score for “{outcome}”", score_in_words(g_now), f"{100 * (g_now - g):+.1f} points", tip("score")),
-    )
-    for cell, (label, value, moved, about) in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
-        cell.metric(
-            label,
-            _minus(value),
-            _minus(f"{moved} by the edit") if person.edits else None,
-            delta_color="off",
-            delta_arrow="off",
-            help=about,
-            border=True,
-        )
-    st.caption(_arithmetic(person) if person.acted_on else _not_acted_on(person))
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
-    return st.empty()
 
 
 def _sums_of(person: Person) -> dict[str, tuple[str, str]]:
@@ -110,22 +84,20 @@ def _arithmetic(person: Person) -> str:
     def far(logit: float) -> str:
         return f"{abs(logit):.2f} {'above' if logit > 0 else 'below'} the line"
 
-    row, scene = person.now, person.result.scene
+    row = person.now
     before, after = row["logit_f"], row["logit_g"]
     multiplied = row["ratio"] * before
     shifted = person.result.g.has_shift
     shift = f"{far(multiplied)}, and with s = {row['shift']:+.2f} added it is " if shifted else ""
-    line = f"{person.result.line_in_words}; on the scale of the logit, counted from there, it is 0"
-    if scene.threshold == ONE_HALF:
-        line = "one half; on the scale of the logit it is 0"
+    line = f"The dashed line, 0, is {person.result.line_in_words}: there the decision turns."
     told = f"f's {_percent(person, before)} lies {far(before)}."
     if person.result.g.decides:
         says = escape_markdown(person.task.spec.outcomes[int(row["g"])])
         does = "moves just across the line" if row["changed"] else "keeps f's score"
         how = f"The balance is {row['balance']:+.2f}, so g says “{says}”"
-        return _minus(f"The line is {line}. {told} {how} and {does}: {_percent(person, after)}.")
+        return _minus(f"{line} {told} {how} and {does}: {_percent(person, after)}.")
     times = f"Times r = {row['ratio']:.2f} that is {shift}{far(after)}"
-    return _minus(f"The line is {line}. {told} {times}: {_percent(person, after)}.")
+    return _minus(f"{line} {told} {times}: {_percent(person, after)}.")
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:
@@ -168,7 +140,7 @@ def refits_in_words(person: Person, refits: Refits) -> str:
     often = f"{count:,} of {len(refits)} refits on resampled training data"
     if changed:
         mark, tail = _AGAIN[bool(often_enough(count / len(refits)))]
-        return f"{SHOWN[mark]} · **{CHECKS['again'].title}** As recorded, {often} change this decision, too: {tail}."
+        return f"**{CHECKS['again'].title}** {SHOWN[mark]} As recorded, {often} change this decision, too: {tail}."
     return f"As recorded, this decision stays; {often} change it."
 
 
@@ -207,8 +179,9 @@ def draw_sum(person: Person) -> None:
         _bars(frame, columns),
         alt="The sum that leads from the score of f to that of g, a bar for each term.",
         table=Table("The sum as a table", "what_if_table", columns, lambda: _sum_rows(frame)),
-        caption=(f"{_minus(_terms_in_words(person))} " if person.acted_on else "")
-        + "The bars of the terms begin where the one before ends; the dashed line is where the decision turns.",
+        caption=f"{_arithmetic(person)} {_minus(_terms_in_words(person))}"
+        if person.acted_on
+        else _not_acted_on(person),
         **titled,
     )
     if person.result.g.rules is not None:
@@ -232,8 +205,8 @@ def _terms_in_words(person: Person) -> str:
         return "A rule that holds turns f's decision; where none holds, g's score is f's."
     if person.result.g.has_shift:
         together = f"r = {now['ratio']:.2f} and s = {now['shift']:+.2f}"
-        return f"Each term of r times f's logit, plus what it adds to s; together {together}."
-    return f"Each term of r times f's logit; together r = {now['ratio']:.2f}."
+        return f"A bar is a term of r times f's logit, plus what it adds to s; together {together}."
+    return "A bar is a term of r times f's logit."
 
 
 def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:

@@ -1,5 +1,7 @@
 """What if: one test person, every feature to be edited, and what f and g make of it."""
 
+from typing import Any
+
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -8,6 +10,7 @@ from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.pages.what_if import accounts, editing
 from commod.dashboard.pages.what_if.person import choose, person_of, state_of
 from commod.dashboard.state import session
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
 from commod.dashboard.views.model import current_model
 
@@ -15,29 +18,22 @@ from commod.dashboard.views.model import current_model
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/what_if.py")
-    st.title("What if this person were different?")
-    st.markdown(
-        "Choose someone of the test part and edit any feature: **f**, the concepts and **g** follow at once. "
-        "The model stays the one of the Explore page. An edit changes what the models are told, not the person and not "
-        "what caused it: it shows how f and g read their inputs, not what would happen if the person really changed."
-    )
+    st.title("What if this person were different?", help=tip("edit"))
     result = current_model()
     state = state_of(result)
     choose(result, state)
     session.keep_link(person=str(state.person))
     person = person_of(result, state)
-    head = st.container()
+    accounts.read_out(person)
     left, right = st.columns(2, gap="large")
     with left:
-        editing.edit(person, state)
-    with head:
-        place = accounts.read_out(person)
-    with right:
         accounts.draw_sum(person)
-    with left:
+        place: Any = st.empty()
+    with right:
+        editing.edit(person, state)
         editing.suggest_edits(person, state)
     # What may take a while comes last: the page above is complete without it.
-    with right:
+    with left:
         accounts.draw_shap(person)
     draw_pending(
         Pending(

@@ -26,13 +26,15 @@ from commod.datasets.own_groups import (
     small_together,
 )
 from commod.datasets.raw import OTHER
-from commod.datasets.task import TEST_SHARE
+from commod.datasets.task import CONFIRM_SHARE, TEST_SHARE
 from commod.metrics import MIN_GROUP, left_out_in_words
 from commod.metrics.small_groups import least_people
 from commod.uploads.limits import count_of
 
 # How many rows make a group that is not small in the test part.
 SMALL = round(MIN_GROUP / TEST_SHARE)
+# So many rows of each group and outcome for some to be sealed without asking: a fifth of fewer settles nothing.
+LEAST_TO_SEAL = 50
 
 
 def choose_groups(choice: Choice) -> Choice:
@@ -194,7 +196,7 @@ def choose_unknown(choice: Choice) -> Choice:
 def draw_counts(choice: Choice) -> None:
     """How many rows each group has and how many of them the favourable outcome, before anything is trained."""
     counted = count_groups(draft().frame, choice).reindex(list(choice.groups), fill_value=0)
-    tested = (TEST_SHARE * counted["rows"]).round().astype(int)
+    tested = ((choice.confirm or TEST_SHARE) * counted["rows"]).round().astype(int)
     least = least_people(tested)
     rows = [
         [
@@ -209,3 +211,19 @@ def draw_counts(choice: Choice) -> None:
     st.html(html_table(headings, rows, caption="Rows of each group"))
     if told := left_out_in_words(list(choice.groups), tested):
         st.caption(escape_markdown(told))
+
+
+def seal_at_first(choice: Choice) -> Choice:
+    """The choice with a fifth of the people sealed, unless somebody said otherwise or too few would be."""
+    counted = count_groups(draft().frame, choice).reindex(list(choice.groups), fill_value=0)
+    enough = min(counted["favourable"].min(), (counted["rows"] - counted["favourable"]).min()) >= LEAST_TO_SEAL
+    return replace(choice, confirm=CONFIRM_SHARE if draft().chosen.get("sealed", enough) else 0.0)
+
+
+def choose_sealed(choice: Choice) -> None:
+    """The switch for it."""
+    st.toggle(
+        "Seal a fifth of the people until you decide",
+        help=tip("seal_own"),
+        **kept("sealed", choice.confirm > 0),
+    )

@@ -10,7 +10,13 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.pages.your_data.draft import Draft, draft, kept
 from commod.dashboard.pages.your_data.features import choose_features, choose_merits
-from commod.dashboard.pages.your_data.groups import choose_groups, choose_unknown, draw_counts
+from commod.dashboard.pages.your_data.groups import (
+    choose_groups,
+    choose_sealed,
+    choose_unknown,
+    draw_counts,
+    seal_at_first,
+)
 from commod.dashboard.pages.your_data.line import choose_line
 from commod.dashboard.pages.your_data.roles import choose_outcome, choose_scores, choose_split, choose_weight
 from commod.dashboard.state import session
@@ -116,12 +122,14 @@ def _choice() -> tuple[Choice, Any]:
         outcome, good = choose_outcome()
     with right:
         choice = choose_groups(Choice(outcome.column, good, "", (), {}, target_cut=outcome.cut))
+    choice = seal_at_first(choice)
     draw_counts(choice)
     choice = choose_unknown(choice)
     named = (outcome.column, *choice.sensitive_columns)
     scores, out_of = choose_scores(named)
     place = st.container()
     person, time = choose_split(outcome.column)
+    choose_sealed(choice)
     weight = choose_weight((*named, scores, person, time))
     taken = {weight: "weight", person: "who it is", scores: "scores of f"}
     taken |= {**dict.fromkeys(choice.sensitive_columns, "sensitive"), outcome.column: "outcome"}
@@ -221,11 +229,12 @@ def _what_it_is() -> None:
   Values can be put together under one name, and numbers are cut into bands. It is used to train g and to measure,
   never as a feature. Rows that do not say their group can be trained on; nothing is measured on them.
 - **Weights**: for how many people a row stands, if the rows are of a survey.
-- **The model f**: trained here on 70 % of the rows, or, if you have a model already, a column with its probabilities of
-  the favourable outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g
+- **The model f**: trained here, or, if you have a model already, a column with its probabilities of the favourable
+  outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g
   starts from that score and the features.
 - **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows
   to test on, if a column says when it was.
+- **Sealed people**: a fifth of them, whom no page looks at until you decide. This page counts the whole file.
 - **Merit**: numbers of which more (or less) should never count against a person, such as a grade. The pages then count
   for whom more of it hurts all the same. Leave both lists empty if nothing is to be said.
 - **Missing values** (empty cells, and words such as ?, NA or unknown) are filled in or their rows left out, as you say,

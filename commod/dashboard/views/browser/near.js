@@ -1,5 +1,5 @@
-// Tells the server whether what stands below here is near the screen: only then it is drawn.
-const NEAR = 150, FAR = 200; // pixels below the screen; between them it stays as it is
+// Tells the server whether what stands below here is on the screen: only then it is drawn.
+const NEAR = 0, FAR = 50; // pixels below the screen; between them it stays as it is
 
 class Below {
   constructor(root) {

@@ -10,3 +10,10 @@ if (!history.oneEntryAPage) {
 }
 // Screen readers need to know the language.
 document.documentElement.lang = document.querySelector("[data-language]").dataset.language;
+// The menu comes after the sidebar: a button in front of both leads there, seen while it has the focus.
+if (!document.querySelector(".to-menu")) {
+  const button = Object.assign(document.createElement("button"), { className: "to-menu", textContent: "Menu" });
+  const menu = '[data-testid="stTopNavSection"], [data-testid="stTopNavLink"], [data-testid="stExpandSidebarButton"]';
+  button.addEventListener("click", () => document.querySelector(menu)?.focus());
+  document.body.prepend(button);
+}

@@ -1,4 +1,4 @@
-// The first picture of a model: figures, dots, verdict, and its point on the trade-off. It follows the hand along every
+// The first picture of a model: verdict, figures, dots, and its point on the trade-off. It follows the hand along every
 // slider and along the curve: the picture of each setting comes from GET /model, which trains it if needed. Streamlit
 // hears of a slider when it is released, and draws the rest of the page.
 
@@ -33,7 +33,7 @@ class Pictures {
     this.known.set(url, picture);
   }
 
-  // Call `draw` with the picture at `url`, at first perhaps without its verdict, and `wait` with its place in the queue.
+  // Call `draw` with the picture at `url`, at first perhaps without intervals, and `wait` with its place in the queue.
   // Only the last request counts. If it fails, the page draws the picture when its script has run.
   async ask(url, draw, wait) {
     if (url === this.asked) return;
@@ -107,18 +107,20 @@ class Picture {
   }
 
   build() {
-    const { names, groups, many, alt } = this.data;
+    const { names, meaning, groups, many, alt, legend } = this.data;
     this.layout = this.data.layout;
     this.box.classList.toggle("many", many);
-    this.values = names.map((name) => {
-      const cell = make("div"), title = make("dt"), value = make("dd", "value"), interval = make("dd", "interval");
+    this.values = names.map((name, i) => {
+      const cell = make("div"), title = make("dt"), value = make("dd", "value"), before = make("dd", "before");
       title.textContent = name;
-      cell.append(title, value, interval);
-      return { cell, value, interval };
+      cell.append(title, value, before);
+      if (i === 0) cell.append(Object.assign(make("dd", "meaning"), { textContent: meaning }));
+      return { cell, value, before };
     });
     this.box.querySelector(".figures").replaceChildren(...this.values.map(({ cell }) => cell));
     this.groups = Array.from({ length: groups }, () => this.group(alt));
     this.box.querySelector(".groups").replaceChildren(...this.groups.map(({ element }) => element));
+    this.box.querySelector(".legend").textContent = legend;
     this.shown = null;
   }
 
@@ -144,19 +146,20 @@ class Picture {
     if (picture === this.shown) return;
     this.shown = picture;
     this.box.dataset.setting = picture.text.setting;
-    const { figures, intervals, groups, verdict } = picture.text;
+    const { figures, before, groups, verdict } = picture.text;
     figures.forEach((text, i) => {
       this.values[i].value.textContent = text;
-      if (picture.complete) this.values[i].interval.textContent = intervals[i] ?? "";
+      this.values[i].before.textContent = before[i];
     });
     picture.groups.forEach(({ of_100: { now, raised, lowered } }, i) => {
       const { label, dots } = this.groups[i];
       label.textContent = groups[i];
       dots.forEach((each, n) => this.paint(each, n < now - raised ? 0 : n < now ? 1 : n < now + lowered ? 2 : 3));
     });
-    // Until the verdict is there, the last one is pale: it is about another model.
     this.box.classList.toggle("partial", !picture.complete);
-    if (picture.complete) this.verdict.textContent = verdict;
+    const lead = verdict.indexOf(":") + 1, [strong, rest] = this.verdict.children;
+    strong.textContent = verdict.slice(0, lead);
+    rest.textContent = verdict.slice(lead);
   }
 
   // 0: positive as before, 1: positive now, 2: negative now, 3: negative as before

@@ -77,6 +77,7 @@ SHOWS = (
     "concepts",
     "shap",
     "record",
+    "biased",
     "certainty",
 )
 

@@ -1,0 +1,94 @@
+"""What if the record is biased? Figures if it misses a share of one group's favourable outcomes.
+
+Suppose that the record misses each favourable outcome of the group with the same chance m, whatever else is known of
+the person. Of any part of the group, chosen without the record, r of n people are recorded as favourable where t are in
+truth, and E[r] = (1 − m) t. So r / (1 − m) estimates t without bias. It cannot be more than n, which bounds m.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from commod.experiments.scene import Scene
+from commod.experiments.sweep import Sweep
+from commod.metrics.counts import Counts, counts_of_codes
+from commod.metrics.figures import key_figures_of
+
+# The largest share that can be asked for, and its steps.
+MOST, STEP = 0.5, 0.05
+
+
+def disadvantaged(scene: Scene) -> int:
+    """The group to which f gives the favourable decision least often on test."""
+    good = scene.decisions_test == scene.task.spec.favourable
+    rates = pd.Series(good).groupby(scene.test.sensitive.to_numpy()).mean()
+    return int(rates.idxmin())
+
+
+def shares_to_ask(scene: Scene) -> list[float]:
+    """The shares that the record can have missed: f's decisions part the group, and no part has more than all."""
+    counts = _counts(scene, scene.decisions_test)[disadvantaged(scene)].sum(axis=-1)  # (label, f)
+    rates = counts[scene.task.spec.favourable] / np.maximum(counts.sum(axis=0), 1.0)
+    most = min(MOST, 1.0 - float(rates.max()))
+    return [round(step * STEP, 2) for step in range(int(most / STEP + 1e-9) + 1)]
+
+
+def figures_if_missed(scene: Scene, decisions: Any, missed: float = 0.0) -> dict[str, float]:
+    """The key figures of decisions on test, and ``right``, the share of the changes that are right, if so."""
+    counts = if_missed(_counts(scene, decisions), disadvantaged(scene), scene.task.spec.favourable, missed)
+    changed = [counts[:, :, old, 1 - old].sum() for old in (0, 1)]
+    right = sum(counts[:, 1 - old, old, 1 - old].sum() for old in (0, 1))
+    share = float(right / sum(changed)) if sum(changed) else float("nan")
+    return key_figures_of(counts, scene.group_sizes) | {"right": share}
+
+
+def if_missed(counts: Counts, group: int, favourable: int, missed: float) -> Counts:
+    """Counts (groups, label, …) as they would be had the record not missed a share of a group's favourable labels."""
+    found = counts.copy()
+    people = counts[group].sum(axis=0)
+    found[group, favourable] = np.minimum(counts[group, favourable] / (1.0 - missed), people)
+    found[group, 1 - favourable] = people - found[group, favourable]
+    return found
+
+
+def scene_if_missed(scene: Scene, missed: float) -> Scene:
+    """The scene with so many test labels mended as `if_missed` expects under each of f's decisions, for exact limits.
+
+    Which people these are does not matter there: those to whom f gives the best scores.
+    """
+    good = scene.task.spec.favourable
+    y, own = scene.test.y.to_numpy().copy(), scene.test.sensitive.to_numpy() == disadvantaged(scene)
+    score = scene.logit_test if good == 1 else -scene.logit_test
+    for decision in (0, 1):
+        part = own & (scene.decisions_test == decision)
+        recorded = int((y[part] == good).sum())
+        more = round(min(recorded / (1.0 - missed), part.sum())) - recorded
+        rest = np.flatnonzero(part & (y != good))
+        y[rest[np.argsort(-score[rest], kind="stable")[:more]]] = good
+    return _with_labels(scene, y)
+
+
+def scene_in_truth(scene: Scene) -> Scene | None:
+    """The scene with the true test labels, where the data have them."""
+    truth = scene.task.truth
+    return None if truth is None else _with_labels(scene, truth.loc[scene.test.y.index].to_numpy())
+
+
+def sweep_if_missed(scene: Scene, sweep: Sweep, missed: float) -> Sweep:
+    """A sweep with the figures that its models would have."""
+    figures = pd.DataFrame([figures_if_missed(scene, model.decisions_test, missed) for model in sweep.models])
+    return replace(sweep, points=sweep.points.assign(**figures[[*figures.columns.intersection(sweep.points.columns)]]))
+
+
+def _with_labels(scene: Scene, y: np.ndarray) -> Scene:
+    test = replace(scene.test, y=pd.Series(y, scene.test.y.index))
+    return replace(scene, test=test, cell_test=test.sensitive.to_numpy() * 2 + y)
+
+
+def _counts(scene: Scene, decisions: Any) -> Counts:
+    test = scene.test
+    return counts_of_codes(
+        test.sensitive, len(scene.task.groups), test.y, scene.decisions_test, np.asarray(decisions), test.weight
+    )
