@@ -182,7 +182,7 @@ def test_data_on_two_screens_take_turns(alone, precomputer, monkeypatch):
     def solve(settings, values, scene, points, report):
         if settings.seed in (62, 63):  # and no precomputer of another test's
             solved.append(settings.seed)
-            go.acquire(timeout=60)
+            go.acquire(timeout=PATIENCE)
         return None, {}
 
     monkeypatch.setattr(tasks, "solve_path", solve)

@@ -209,6 +209,17 @@ def test_a_ticket_dropped_while_the_queue_is_locked_only_leaves_a_message(gate):
     assert take(queue.submit("after", Stage(lambda report: "served"))) == "served"
 
 
+def test_a_job_that_hears_of_a_dropped_ticket_goes_on(gate):
+    queue = WorkQueue(1)
+    busy, dropped = queue.submit("busy", Stage(gate.work())), queue.submit("dropped", Stage(gate.work("never")))
+    assert gate.started.wait(PATIENCE)
+    del dropped
+    wait_until(lambda: queue.abandoned)  # the one at work has heard of it: nobody else looks
+    gate.open.set()
+    assert take(busy) == "done"
+    assert queue.abandoned == 1
+
+
 def test_a_job_with_two_stages_gives_its_first_result_before_its_last(gate):
     queue = WorkQueue(1)
     more = gate.work("said")

@@ -144,6 +144,16 @@ def test_the_best_of_commod_is_one_click_away():
     assert not [button for button in app.button if button.label == "Take this setting"]
 
 
+@pytest.mark.parametrize("update", ["decisions", "tree"])
+def test_the_best_is_of_the_form_in_use(update):
+    app = fine(run(PAGE, data="german", req="changed:0.02", methods="bayes", update=update, lambda_fair="10"))
+    assert f"COMMOD ({update}) at λ_fair" in words(app)
+    press(app, "Take this setting")
+    assert app.query_params["update"] == update
+    assert app.query_params["lambda_fair"] != "10"
+    assert "meets the one requirement" in words(app)
+
+
 def test_features_and_direction_are_settings_and_one_click_keeps_them():
     app = fine(run(PAGE, req="kept_out:lsat;direction:improve", methods="commod"))
     assert "meets none of 2 requirements; 2 fail." in words(app)

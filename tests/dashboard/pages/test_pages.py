@@ -288,18 +288,18 @@ def printed():
 def test_the_paper_page_puts_printed_numbers_beside_ours(printed):
     assert printed.title[0].value == "The paper, recomputed"
     assert "COMMOD is at or below the printed number in **" in words(printed)
-    assert "paper 0.18: " in table(printed, 0)
+    assert "paper 0.18: " in table(printed, 1)
     assert [heading.value.split(":")[0] for heading in printed.header][:3] == ["Table 1", "Figure 2", "Figure 3"]
     assert not printed.warning
 
 
 def test_the_paper_page_on_compas_and_for_equalized_odds(printed):
     app = fine(printed.selectbox(key="paper_data").set_value("compas").run())
-    assert "paper 0.20: " in table(app, 0)
+    assert "paper 0.20: " in table(app, 1)
     again = fine(run("pages/paper.py", **dict(app.query_params)))
-    assert table(again, 0) == table(app, 0)
+    assert table(again, 1) == table(app, 1)
     app = fine(app.selectbox(key="paper_criterion").set_value("equalized_odds").run())
-    assert "paper" not in table(app, 0)
+    assert "paper" not in table(app, 1)
     assert "methods that need no group meet in" in words(app)
 
 
@@ -331,7 +331,7 @@ def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monk
         monkeypatch.setattr(table1, "read", paper.read)
         table1._cells.cache_clear()
         app = fine(run("pages/paper.py"))
-        assert ("Bayes rule †" in table(app, 0)) == added
+        assert ("Bayes rule †" in table(app, 1)) == added
         assert ("Bayes rule 0.1%" in words(app)) == added
         assert any("Class-weighted trees are not in this result" in caption.value for caption in app.caption) != added
     table1._cells.cache_clear()

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from commod.dashboard.model import standalone
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.files import file_name, predictions_csv
@@ -33,6 +34,7 @@ from commod.decisions import (
     make_record,
 )
 from commod.experiments.limits import limits_of
+from commod.explain.checks import CHECKS
 from commod.explain.people import explain_outcomes
 from commod.explain.sense import certainty
 from commod.metrics.figures import FIGURES, Figure, figure_of
@@ -108,6 +110,17 @@ def check_self_contained(read):
     styles = " ".join(read.texts)
     assert "@import" not in styles
     assert not re.search(r"url\((?!#)", styles)
+
+
+def test_the_report_opens_with_its_verdicts_and_names_what_got_less_fair():
+    result = fitted("law_school")
+    text = Reader(report(result)).text
+    row = result.figures.loc["predictive_parity_difference"]
+    assert row["difference_low"] > 0  # more than chance
+    told = f"The difference of the positive predictive values rises from {row['f']:.3f} to {row['g']:.3f} (0 is fair)"
+    assert told in text
+    assert text.index(CHECKS["right"].title) < text.index(told) < text.index("Intended use")
+    assert "P-Rule falls" not in text  # it rises, which is fairer
 
 
 @pytest.mark.parametrize("name", ["law_school", "compas"])
@@ -469,3 +482,12 @@ def test_the_page_with_another_base_model_and_a_bad_link():
     app = fine(run(PAGE, data="german", f="gradient_boosting", lambda_fair="nan"))
     assert app.warning
     assert "f included" in words(app)
+
+
+def test_a_page_without_a_server_is_made_when_asked_for(monkeypatch):
+    tiny = {"lambda_fair": (0.0,), "lambda_ratio": (0.05,), "lambda_concepts": (0.05,), "k": (2,), "update": ("ratio",)}
+    monkeypatch.setattr(standalone.grid_of, "__defaults__", (tiny,))
+    app = fine(run(PAGE))
+    fine(app.button(key="make_page").click().run())
+    assert "Page as HTML" in [button.label for button in app.get("download_button")]
+    assert not app.checkbox  # the rows of built-in data are a matter of their licence

@@ -47,7 +47,7 @@ def test_the_rest_can_be_hidden_and_both_outlive_a_change_of_page():
     assert [s.label for s in app.select_slider] == ["Concepts (k)"]
     assert not app.selectbox
     app = fine(app.switch_page("pages/people.py").run())
-    assert [s.label for s in app.select_slider] == ["Concepts (k)"]
+    assert [s.label for s in app.sidebar.select_slider] == ["Concepts (k)"]
     assert app.query_params["rest"] == "hidden"
     app = fine(app.switch_page("pages/your_data.py").run())
     assert "has set the data set" in app.info[0].value
