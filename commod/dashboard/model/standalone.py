@@ -26,7 +26,7 @@ from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import CONTROLS, SLIDERS, Settings, criteria_of, in_words
 from commod.dashboard.text.language import FIRST, LANGUAGES, declared, phrase, phrases
-from commod.dashboard.text.stories import called
+from commod.dashboard.text.stories import called, story
 from commod.datasets import Task, TaskSpec, add_task, is_known, is_shipped, load_task
 from commod.experiments import prepare
 from commod.explain.checks import CHECKS, MARKS, Answer, check_merit
@@ -263,7 +263,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
     }
     return own | {
         "title": declared(language, spec.title),
-        "story": f"{start.story(language)} {phrase(language, 'explore.models')}".replace("**", ""),
+        "story": f"{story(language, spec)} {phrase(language, 'explore.models')}".replace("**", ""),
         "yes": yes,
         "no": no,
         "people": declared(language, spec.people),
