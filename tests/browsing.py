@@ -220,9 +220,9 @@ def cut_off(page):
 
 
 def metric(page, label):
-    """Value of a figure tile as it is drawn."""
+    """Value of a figure tile even in a closed fold."""
     tile = page.locator("[data-testid='stMetric']").filter(has_text=label).first
-    return tile.locator("[data-testid='stMetricValue']").inner_text().strip()
+    return tile.locator("[data-testid='stMetricValue']").text_content().strip()
 
 
 def query(page):

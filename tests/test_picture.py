@@ -197,7 +197,7 @@ def test_a_finger_on_the_curve_opens_its_model(page):
 
 
 # The frontier last: beside its model, which has another λ_ratio, every λ_fair is trained anew.
-@pytest.mark.parametrize(("marks", "place"), [(LINE, 6), (FRONTIER, 0)])
+@pytest.mark.parametrize(("marks", "place"), [(LINE, 9), (FRONTIER, 0)])
 def test_pointing_shows_a_model_and_a_click_opens_it(page, marks, place):
     before, here, sent = figures(page), setting(page), len(page.sent)
     known = page.locator(marks).all()
