@@ -132,6 +132,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     watch.set_defaults(run=_watch)
 
+    page = commands.add_parser("page", help="write an HTML file with all sliders that needs no server")
+    _add_data(page, nargs="?")
+    page.add_argument("--all", action="store_true", help="a page for each data set that ships, and an index")
+    page.add_argument("-o", "--out", type=Path, required=True, help="file to write, or with --all the folder")
+    page.add_argument("--rows", action="store_true", help="of a file: put rows of some test people into the page")
+    page.add_argument("--app", default="", metavar="URL", help="address of the full app, for a link on the page")
+    page.add_argument("--jobs", type=int, default=-1, help="processes (default: one per core)")
+    _add_scene(page)
+    page.set_defaults(run=_page)
+
     methods = commands.add_parser("methods", help="list the methods: what each needs and whether it runs here")
     methods.set_defaults(run=_list_methods)
 
@@ -146,9 +156,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_data(parser: argparse.ArgumentParser) -> None:
+def _add_data(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     parser.add_argument(
         "dataset",
+        nargs=nargs,
         help=f"one of {', '.join(task_names())}, also in other groups (adult.race_sex, see data list), or a file (CSV, "
         "Parquet, …)",
     )
@@ -664,6 +675,54 @@ def _paper(arguments: argparse.Namespace) -> int:
             _say(file=sys.stderr)
         _say(f"{name}: {path.name}, {path.stat().st_size / 1e3:.0f} kB, in {time.perf_counter() - started:.0f} s")
     return 0
+
+
+def _page(arguments: argparse.Namespace) -> int:
+    from commod.dashboard.model import standalone
+
+    out: Path = arguments.out
+    if (arguments.dataset is None) != arguments.all:
+        raise ValueError("Name one data set, or say --all.")
+    if arguments.app and not arguments.app.startswith(("https://", "http://")):
+        raise ValueError("--app is an address that begins with https:// or http://.")
+    if arguments.all:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "index.html").write_text(standalone.index_html(TASKS), encoding="utf-8")
+    elif not out.absolute().parent.is_dir():
+        raise ValueError(f"The folder of -o {out} does not exist: make it first, or choose another.")
+    for name in TASKS if arguments.all else [arguments.dataset]:
+        arguments.dataset = name
+        settings = _page_settings(arguments, scene := _scene(arguments))
+        grid, started = standalone.grid_of(settings), time.perf_counter()
+        _say(f"{scene.task.spec.title}: {standalone.in_words_of(grid)}", file=sys.stderr)
+        told = _progress if sys.stderr.isatty() else None
+        parts = standalone.compute(settings, grid, jobs=arguments.jobs, progress=told)
+        text = standalone.page_html(settings, grid, parts, people=arguments.rows, app=arguments.app)
+        file = out / f"{name}.html" if arguments.all else out
+        file.write_text(text, encoding="utf-8")
+        _say(f"{file}: {len(text.encode()) / 1e6:.2f} MB, in {time.perf_counter() - started:.0f} s")
+    return 0
+
+
+def _page_settings(arguments: argparse.Namespace, scene: Scene) -> Any:
+    """Where the page opens: as the app does."""
+    from dataclasses import replace
+
+    from commod.dashboard.state.settings import CONTROLS, defaults
+
+    spec = scene.task.spec
+    usual = defaults(spec.data, spec.grouping)
+    settings = replace(usual, f=scene.base_model, seed=scene.seed, threshold=scene.threshold)
+    if arguments.fairness != next(iter(CRITERIA)):
+        settings = replace(settings, fairness=arguments.fairness)
+    if is_shipped(scene.task.name):
+        return settings
+    from commod.experiments.start import suited_start
+
+    start = suited_start(scene, arguments.fairness).settings
+    return replace(
+        settings, **{name: start[known.argument] for name, known in CONTROLS.items() if known.argument in start}
+    )
 
 
 def _progress(done: int, total: int, seconds_left: float | None) -> None:

@@ -388,7 +388,7 @@ class Portable:
             )
         if kind == "column":
             name = self._f["column"]
-            if name not in table:
+            if table.missing([name]):
                 raise ValueError(
                     f"f's probabilities are read from column {name!r}, which these rows do not have: "
                     "add it, or pass them as base_scores=[...]."
@@ -416,6 +416,7 @@ class Portable:
 MISSING_WORDS = frozenset(
     [
         *("", "?", "-", "--", ".", "na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "nil", "undefined"),
+        *("(null)", "<null>", "[null]", "\\n", "(blank)", "(missing)", "(unknown)", "<missing>", "<unknown>"),
         *("unknown", "unknown/invalid", "not known", "not available", "missing"),
         *("#n/a", "#na", "#n/a n/a", "#null!", "#value!", "#ref!", "#name?", "#div/0!", "#num!"),
         *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
@@ -543,6 +544,11 @@ def level_in(value: Any, *, decimal: str = "") -> str | None:
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else f"{number:.10g}"
 
 
+def folded(level: str) -> str:
+    """A level without what people write now one way, now another: capitals, and spaces."""
+    return " ".join(level.casefold().split())
+
+
 # What stands for one another where only one of them is a level.
 _ALIKE = {"True": "1", "1": "True", "False": "0", "0": "False"}
 
@@ -616,6 +622,9 @@ class ColumnRule:
             return _ALIKE[level]
         if is_missing(level):
             return self.fill
+        alike = [known for known in self.levels if folded(known) == folded(level)]
+        if len(alike) == 1:
+            return alike[0]
         return level if self.other is None else self.other
 
 
@@ -651,9 +660,11 @@ class _Table:
         return [name for name in names if name not in self and self._spaced(name) not in self]
 
     def _spaced(self, name: Any) -> Any:
-        """The column of this name with spaces around it, as the head of some files has it."""
+        """The column of this name with spaces around it, or the second one of a name, as pandas calls that."""
         there = self._columns if self._columns is not None else (self._rows or [{}])[0]
-        return next((key for key in there if isinstance(key, str) and key.strip() == name), name)
+        twice = re.fullmatch(r"(.*) \((\d+)\)", str(name))
+        names = (name, f"{twice[1]}.{int(twice[2]) - 1}") if twice else (name,)
+        return next((key for key in there if isinstance(key, str) and key.strip() in names), name)
 
     def values(self, name: Any, fill: Any = REFUSED) -> Sequence[Any]:
         """The cells of a column as its rule reads them, gaps filled with `fill`."""

@@ -7,10 +7,11 @@ written into all documents. Without names, nothing is run: the documents are wri
 import argparse
 import json
 import re
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import spearmanr
 
 from commod import Commod, load_task
 from commod.datasets.example import MISSED
@@ -21,7 +22,12 @@ from commod.experiments.paper import sensitivity_table
 from commod.experiments.results import read_result, results_directory
 from commod.experiments.segments import PAPER_SEGMENTS
 from commod.experiments.sweep import Cell, fit_cell
+from commod.explain.proxies import proxies_of
+from commod.metrics.figures import CRITERIA
+from commod.models import WarmStart
+from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS
+from commod.models.estimator import UPDATES
 from commod.models.threads import single_threaded
 from tests.benchmarks import checks, minima, watch
 from tests.benchmarks.forms import share_beaten
@@ -76,6 +82,45 @@ def biased_record():
         f"of g's changes {right[0]} are right by the record, {right[1]} if it misses {MISSED:.0%}, and {right[2]} in "
         f"truth; its accuracy is {accuracy[0]}, {accuracy[1]} and {accuracy[2]}"
     )
+
+
+def smooth_decisions():
+    """How smoothly decisions follow λ_fair from 0 to 10 in steps of 0.1 with ``update="decisions"``, three splits."""
+    setting = {"lambda_concepts": 0.05, "update": "decisions"}
+    values, told, least = np.arange(0, 10.01, 0.1), [], 1.0
+    for fairness in minima.CRITERIA:
+        most = {"train": 0.0, "test": 0.0}
+        for name, seed in product(("law_school", "compas"), range(3)):
+            c, warm_start = case(name, seed), WarmStart()
+            path = [fit(c, lambda_fair=float(at), **setting, fairness=fairness, warm_start=warm_start) for at in values]
+            for part in most:
+                decided = [g.predict(getattr(c, part).X) for g in path]
+                most[part] = max(most[part], *(float(np.mean(a != b)) for a, b in pairwise(decided)))
+            for figure in (CRITERIA[fairness].figure_name, "change_rate"):
+                along = [g.path_[figure].iloc[-1] for g in path]
+                least = min(least, abs(spearmanr(values, along).statistic))
+        told.append(f"{most['train']:.1%} of the training decisions ({most['test']:.1%} on test)")
+    both = f"{told[0]} under demographic parity, and {told[1]} under equalized odds"
+    return f"at most {both}; Spearman's ρ is at least {least:.3f}"
+
+
+def group_guesses():
+    """How well the best concept of each form tells the groups apart, where the data set opens, split 0."""
+    rows = [["", *UPDATES]]
+    for name in ("law_school", "compas", "german", "adult"):
+        scene = prepare(name)
+        groups = scene.train.sensitive.to_numpy(), scene.test.sensitive.to_numpy()
+        row = [name]
+        for update in UPDATES:
+            g = Commod(scene.f, **scene.task.spec.commod_settings | {"update": update})
+            with judged_elsewhere():
+                g.fit(**scene.train.fit_arguments, base_scores=scene.scores_train)
+            parts = ((scene.encoded_train, scene.logit_train), (scene.encoded_test, scene.logit_test))
+            tells = proxies_of(*(g.activations_of(*part) for part in parts), *groups)
+            best = tells.loc[tells["auc"].idxmax()] if len(tells) else None
+            row.append("no change" if best is None else f"{best['auc']:.2f} [{best['low']:.2f}, {best['high']:.2f}]")
+        rows.append(row)
+    return block(rows)
 
 
 def small_lambda():
@@ -223,6 +268,8 @@ NUMBERS = {
         other_splits,
         biased_record,
         smooth_steps,
+        smooth_decisions,
+        group_guesses,
         small_lambda,
         repeated_rows,
         blind_learners,

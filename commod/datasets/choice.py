@@ -17,8 +17,8 @@ class Choice:
     Attributes
     ----------
     target, favourable : str
-        The outcome's column, and the value (as text) that is good for a person; all other values count as the other
-        outcome.
+        The outcome's column, and the value (as text) that is good for a person, or a tuple of several; all other values
+        count as the other outcome.
     sensitive : str or (str, str)
         Column of the sensitive attribute; two of them are crossed.
     groups : tuple of str
@@ -34,7 +34,7 @@ class Choice:
     merits : mapping of column to 1 or -1
         Numbers of which more (1) or less (-1) should never count against a person.
     target_cut : float, optional
-        Where to cut an outcome of numbers in two: the classes are then called as `sides_of` says.
+        Where to cut an outcome of numbers in two: the classes are then called as `bands_of` says.
     scores_out_of : float, default 1
         What a score of certainty is in the column of scores: they are divided by it (100 for percentages).
     person : str
@@ -46,7 +46,7 @@ class Choice:
     threshold : float, default 0.5
         The probability of the favourable outcome above which f decides for it.
     cuts : mapping of sensitive column to numbers in rising order
-        Where to cut it into bands, which are called as `sides_of` says.
+        Where to cut it into bands, which are called as `bands_of` says.
     merge : mapping of sensitive column to a mapping of value to name
         Values that are to be called otherwise; those that get the same name are one group.
     unknown : {"drop", "train"}
@@ -55,12 +55,14 @@ class Choice:
         Column that says for how many people a row stands, as surveys have it.
     confirm : float
         Share of the people to seal, see `Task.seal`; 0 for nobody, as in files of before there was such a part.
+    blanks : tuple of str
+        Values of the outcome and of sensitive attributes that say nothing ("XXX"): such cells count as empty.
     sensitive_cut : float
         The same as ``cuts={sensitive: (sensitive_cut,)}``.
     """
 
     target: str
-    favourable: str
+    favourable: str | tuple[str, ...]
     sensitive: str | tuple[str, ...]
     groups: tuple[str, ...]
     kinds: dict[str, Kind] = field(hash=False)
@@ -80,6 +82,7 @@ class Choice:
     unknown: Literal["drop", "train"] = "drop"
     weight: str = ""
     confirm: float = 0.0
+    blanks: tuple[str, ...] = ()
 
     def __post_init__(self, sensitive_cut: float | None) -> None:
         if sensitive_cut is not None:
@@ -91,3 +94,8 @@ class Choice:
     def sensitive_columns(self) -> tuple[str, ...]:
         """The column of the sensitive attribute, or the two that are crossed."""
         return (self.sensitive,) if isinstance(self.sensitive, str) else self.sensitive
+
+    @property
+    def good_values(self) -> tuple[str, ...]:
+        """The values of the outcome that are good for a person."""
+        return (self.favourable,) if isinstance(self.favourable, str) else self.favourable

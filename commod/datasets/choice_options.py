@@ -110,11 +110,12 @@ def _cuts(text: str) -> tuple[str, tuple[float, ...]]:
 
 
 _MANY: dict[str, Any] = {"nargs": "+", "action": "extend"}
+_AGAIN: dict[str, Any] = {"action": "append"}
 # Option, field of `Choice` (and what it says of the columns that follow), what follows it, help, and how it is read.
 _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
     ("--outcome", "target", "COLUMN", "what was decided or what happened", {}),
     ("--outcome-cut", "target_cut", "NUMBER", "cut an outcome of numbers in two there", {"type": _number}),
-    ("--favourable", "favourable", "VALUE", "the outcome that is good for a person", {}),
+    ("--favourable", "favourable", "VALUE", "what is good for a person; repeat it for several values", _AGAIN),
     ("--sensitive", "sensitive", "COLUMN", "whose groups are to be treated alike; two of them are crossed", _MANY),
     ("--sensitive-cut", "sensitive_cut", "NUMBER", "cut a sensitive attribute in two there", {"type": _number}),
     ("--cut", "cuts", "COLUMN,NUMBER,…", "cut a sensitive attribute into bands there", _MANY | {"type": _cuts}),
@@ -127,6 +128,7 @@ _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
         "rows whose group is not known: train on them (default), or leave them out",
         {"choices": ("train", "drop")},
     ),
+    ("--blank", "blanks", "VALUE", "a value of outcome or group that says nothing; repeatable", _AGAIN),
     ("--weight", "weight", "COLUMN", "for how many people a row stands, as in a survey", {}),
     ("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here", {}),
     (
@@ -231,6 +233,6 @@ def _joined(field: str, value: Any) -> Any:
         return {column: {k: v for c, names in value if c == column for k, v in names.items()} for column, _ in value}
     if field == "turned":
         return value == "other"
-    if field == "sensitive" and len(value) == 1:
+    if field in ("sensitive", "favourable") and len(value) == 1:
         return value[0]
     return dict(value) if field == "cuts" else tuple(value) if isinstance(value, list) else value

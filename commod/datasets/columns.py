@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.datasets.own_groups import as_text
-from commod.datasets.raw import MAX_LEVELS, OTHER, read_numbers
+from commod.datasets.raw import MAX_LEVELS, OTHER, read_levels, read_numbers
 from commod.uploads.limits import count_of, short
 
 # Words in the names of columns that tell one row or person from another, wherever they stand, and of coded classes.
@@ -15,6 +14,8 @@ _CODES = re.compile(
     r"\b(id|ids|uid|uuid|guid|ssn|nbr|identifier|identification|key|zip|zipcode|postcode|postal|phone|email|url|iban)\b"
     r"|\b(case|account|acct|customer|client|patient|student|employee|member|person|record|serial|docket|ticket|phone)"
     r" (no|nr|num|number)\b|\b(index|row|rownum|rownames)$"
+    r"|\b([ipsuc]|subj|user|person|pers|cust|case|stud|pat|emp|member|acct|client|resp|part)id\b"
+    r"|^(subject|participant|respondent|person|patient|student|customer|client|defendant|player|user)$"
 )
 # Words of columns that say for how many people a row stands, as surveys call them. Of people, "weight" alone is mostly
 # what they weigh.
@@ -54,7 +55,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     cells = pd.Series(counts.index[counts > 0], name=values.name)
     cells = cells.astype(object) if isinstance(cells.dtype, pd.CategoricalDtype) else cells
     is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
-    texts = cells if is_numeric else as_text(cells)
+    texts = cells if is_numeric else read_levels(cells)
     known = texts.notna().to_numpy()
     numbers = read_numbers(cells)[0]
     no_number = known & numbers.isna().to_numpy()
@@ -65,7 +66,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         "values": different,
         "missing": len(values) - present,
         "not_numbers": wrong if is_number else 0,
-        "examples": ", ".join(short(value, 24) for value in texts[known].head(3)),
+        "examples": ", ".join(short(value, 24) for value in texts[known].drop_duplicates().head(3)),
         "special": "",
     }
     many = different > MAX_LEVELS

@@ -191,6 +191,7 @@ TASKS: dict[str, TaskSpec] = {
                 **_BY_SEX,
             },
             suited={"lambda_fair": 4.0, "lambda_concepts": 0.1, "n_concepts": 3},
+            may_be_passed_on=True,
             groupings=(_by(_ADULT_RACE, lambda_fair=6.0), _by(_ADULT_RACE, _ADULT_SEX)),
         ),
         TaskSpec(
@@ -234,6 +235,7 @@ TASKS: dict[str, TaskSpec] = {
             },
             # 300 test rows: no setting gains more than noise, and the page says so.
             suited={"lambda_fair": 5.0, "lambda_concepts": 0.1, "n_concepts": 3},
+            may_be_passed_on=True,
             groupings=(_by(_GERMAN_AGE, _GERMAN_SEX),),
         ),
         TaskSpec(
@@ -259,6 +261,7 @@ TASKS: dict[str, TaskSpec] = {
             opens="race_sex",
             called=_BY_RACE | _BY_SEX,
             suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
+            may_be_passed_on=True,
             groupings=(_by(_HIRING_SEX), _by(_HIRING_RACE, _HIRING_SEX, lambda_fair=5.0, update="affine")),
         ),
         TaskSpec(

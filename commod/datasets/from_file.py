@@ -1,6 +1,7 @@
 """A task out of a file on disk: what nobody says is guessed as the page Your data guesses it, and told."""
 
 import json
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,13 @@ from commod.datasets.task import Task
 from commod.uploads.limits import TableError
 from commod.uploads.reading import read_table
 
-Guess = Callable[[Sequence[str], pd.DataFrame], str]
+Guess = Callable[[Sequence[str], pd.DataFrame], roles.Guess]
+# What is asked where a guess would often be wrong, and the option that answers it.
+_ASKED = {
+    "target": ("--outcome", "Which column is the outcome?"),
+    "favourable": ("--favourable", "Which value of the outcome is good for a person?"),
+    "sensitive": ("--sensitive", "Which column is the sensitive attribute?"),
+}
 # As many letters of a file's name as the page keeps.
 MAX_NAME = 60
 
@@ -77,11 +84,17 @@ def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, give
     said = _columns(rest.get("sensitive", ()))
     classes = [column for column in roles.columns_of_roles(guesses) if column not in said]
     target = _role(rest, "target", roles.guess_target, classes, guesses)
-    outcomes = _classes(rest, frame[target], guesses, [given.get("favourable")])
-    columns = [str(column) for column in frame.columns]
-    rest.setdefault("favourable", roles.guess_favourable(outcomes, target, columns) if outcomes else "")
     others = [column for column in classes if column != target]
     sensitive = _columns(_role(rest, "sensitive", roles.guess_sensitive, others, guesses))
+    outcomes = _classes(rest, frame[target], guesses, _columns(given.get("favourable", ())))
+    columns = [str(column) for column in frame.columns]
+    if "blanks" not in rest and not only_named:
+        wanted = {*_columns(given.get("favourable", ())), *given.get("groups", ())}
+        levels = (outcomes, *(roles.values_of(frame[column]) for column in sensitive))
+        rest["blanks"] = tuple(value for each in levels for value in roles.guess_blanks(each) if value not in wanted)
+    if "favourable" not in rest:
+        known = [value for value in outcomes if value not in rest.get("blanks", ())]
+        rest["favourable"] = _favourable(known, target, columns)
     rest |= _groups(frame, guesses, target, rest, given)
     possible = roles.possible_scores(frame, guesses, (target, *sensitive))
     scores = rest.setdefault("scores", roles.guess_scores(possible))
@@ -108,18 +121,32 @@ def _columns(said: str | tuple[str, ...]) -> tuple[str, ...]:
 def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], guesses: pd.DataFrame) -> Any:
     if field not in rest:
         if not columns:
-            option = "--outcome" if field == "target" else "--sensitive"
+            option, _ = _ASKED[field]
             raise ChoiceError(
                 f"No column is left for {option}: it needs one with two values or more, and at most {MAX_VALUES}. Add "
                 "it, or cut a column into classes."
             )
-        rest[field] = guess(columns, guesses)
+        rest[field] = _sure(guess(columns, guesses), field)
     return rest[field]
 
 
-def _classes(
-    rest: dict[str, Any], values: pd.Series, guesses: pd.DataFrame, named: Collection[str | None]
-) -> list[str]:
+def _favourable(outcomes: list[str], target: str, columns: list[str]) -> str | tuple[str, ...]:
+    if not 2 <= len(outcomes) <= MAX_VALUES:  # which is told later
+        return ""
+    good = roles.guess_good_values(outcomes) if len(outcomes) > 2 else ()
+    return tuple(good) or _sure(roles.guess_favourable(outcomes, target, columns), "favourable")
+
+
+def _sure(guess: roles.Guess, field: str) -> str:
+    """A guess that is right often enough; of any other a command asks by the option that answers it."""
+    if guess.is_sure:
+        return str(guess)
+    option, question = _ASKED[field]
+    ways = [f"{option} {shlex.quote(value)}" for value in (guess, *guess.others)[:3]]
+    raise ChoiceError(f"{question} Say {' or '.join(ways)}.")
+
+
+def _classes(rest: dict[str, Any], values: pd.Series, guesses: pd.DataFrame, named: Collection[str]) -> list[str]:
     """The classes of the outcome; numbers are cut as the page would, unless the value that is named is among them."""
     if "target_cut" not in rest and not set(named) & set(roles.values_of(values)):
         rest["target_cut"] = roles.guess_cut(values) if roles.is_cut(str(values.name), guesses) else None
@@ -130,7 +157,7 @@ def _groups(
     frame: pd.DataFrame, guesses: pd.DataFrame, target: str, rest: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The fields that say how the groups are made; numbers are cut unless a group that is named is one of them."""
-    so_far = {name: rest[name] for name in ("sensitive", "sensitive_cut", "cuts", "merge") if name in rest}
+    so_far = {name: rest[name] for name in ("sensitive", "sensitive_cut", "cuts", "merge", "blanks") if name in rest}
     choice = Choice(target=target, favourable="", groups=given.get("groups", ()), kinds={}, **so_far)
     cuts = {
         column: (roles.guess_cut(frame[column]),)
@@ -156,7 +183,8 @@ def _groups(
 def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:
     """What was not given, as it could have been."""
     told = []
-    roles_guessed = {"target", "target_cut", "favourable", "sensitive", "cuts", "merge", "groups"} - set(given)
+    names = "target target_cut favourable sensitive cuts merge groups blanks"
+    roles_guessed = set(names.split()) - set(given)
     if choice.scores and "scores" not in given:
         roles_guessed |= {"scores", "scores_out_of"}
     guessed = {name: value for name, value in roles_of(choice).items() if name in roles_guessed}

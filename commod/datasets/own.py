@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,11 @@ from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
 from commod.datasets.own_groups import (
     OTHERS,
     as_numbers,
-    as_text,
     check_classes,
     check_groups,
     check_sizes,
-    classes_of,
     find_groups,
+    outcomes_of,
 )
 from commod.datasets.raw import (
     MAX_LEVELS,
@@ -31,6 +31,7 @@ from commod.datasets.raw import (
     missing_in,
     read_column,
     read_levels,
+    respelled,
 )
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
@@ -95,7 +96,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     """
     _check_columns(frame, choice)
     done: list[Done] = []
-    outcome = classes_of(frame[choice.target], choice.target_cut)
+    outcome = outcomes_of(frame, choice)
     grouping, codes = find_groups(frame, choice)
     keep = outcome.notna() & (codes >= (UNKNOWN if choice.unknown == "train" else 0))
     scores = None
@@ -108,7 +109,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         times = _checked_times(frame[choice.time], choice.time)
         keep &= times.notna()
     _tell_dropped(done, outcome, codes, scores, times, choice)
-    done += _merges_in_words(choice)
+    named = (choice.target, *choice.sensitive_columns)
+    done += [*chain(*(_respelled_in_words(frame[column]) for column in named)), *_merges_in_words(choice)]
     names = [column for column, kind in choice.kinds.items() if kind != "leave out" and column in frame.columns]
     taken = (choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight)
     names = [column for column in names if column not in taken]
@@ -121,7 +123,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         done.append(Done("{rows} row{s} with a missing feature {are} left out.", rows=int((~whole).sum())))
     index = X.index[whole]
     X = X.loc[index]  # the numbers of the file's rows stay, so that a person can be found in it
-    y = (outcome.loc[index] == choice.favourable).astype(int)
+    y = outcome.loc[index].isin(choice.good_values).astype(int)
     s = codes.loc[index]
     _check_cells(y, s, grouping.groups)
     weight = _checked_weight(frame.loc[index, choice.weight]) if choice.weight else None
@@ -174,15 +176,16 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
 
 
 def _spec(name: str, choice: Choice, grouping: Grouping, contract: Contract, outcome: pd.Series) -> TaskSpec:
-    others = [value for value in pd.unique(outcome) if value != choice.favourable]
-    bad = others[0] if len(others) == 1 else f"not {choice.favourable}"
+    good = " or ".join(choice.good_values)
+    others = [value for value in pd.unique(outcome) if value not in choice.good_values]
+    bad = others[0] if len(others) == 1 else f"not {good}"
     return TaskSpec(
         name=name,
         title=choice.title,
         features=tuple(_feature(rule, choice) for rule in contract),
         target=choice.target,
-        target_label=f"{choice.target} is {choice.favourable}",
-        outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {choice.favourable}"),
+        target_label=f"{choice.target} is {good}",
+        outcomes=(f"{choice.target}: {bad}", f"{choice.target}: {good}"),
         favourable=1,
         sensitive=CROSS.join(choice.sensitive_columns),
         groups=grouping.groups,
@@ -206,8 +209,11 @@ def _check_size(X: pd.DataFrame) -> None:
 
 
 def _made_in_words(choice: Choice) -> str:
-    """How groups, weights and the split were made, as far as somebody chose it."""
-    told = [
+    """How the outcome, groups, weights and the split were made, as far as somebody chose it."""
+    told = []
+    if choice.target_cut is not None or len(choice.good_values) > 1:
+        told.append(f"Good values of “{_short(choice.target)}”: {', '.join(map(_short, choice.good_values))}.")
+    told += [
         f"“{_short(column)}” is cut at {', '.join(f'{cut:.10g}' for cut in cuts)}."
         for column, cuts in choice.cuts.items()
     ]
@@ -278,10 +284,12 @@ def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
     if choice.target in (choice.person, choice.time):
         raise ChoiceError("The rows cannot be split by the outcome: choose another column for that.")
     cut = None if choice.target_cut is None else (choice.target_cut,)
-    if choice.favourable not in check_classes(frame[choice.target], cut, "outcome", "class"):
-        raise ChoiceError(
-            f"“{_short(choice.favourable)}” is no value of “{_short(choice.target)}”: choose one that is."
-        )
+    classes = check_classes(frame[choice.target], cut, "outcome", "class") - set(choice.blanks)
+    for value in choice.good_values or ("",):
+        if value not in classes:
+            raise ChoiceError(f"“{_short(value)}” is no value of “{_short(choice.target)}”: choose one that is.")
+    if not classes - set(choice.good_values):
+        raise ChoiceError(f"All values of “{_short(choice.target)}” are chosen as good: leave out those that are not.")
     check_groups(frame, choice)
 
 
@@ -356,7 +364,7 @@ def _checked_times(values: pd.Series, column: str) -> pd.Series:
 
 def _people(values: pd.Series) -> pd.Series:
     """A number for each person; a row that does not say whose it is, is a person of its own."""
-    codes = pd.factorize(as_text(values))[0]
+    codes = pd.factorize(read_levels(values))[0]
     unknown = codes < 0
     codes[unknown] = codes.max(initial=-1) + 1 + np.arange(unknown.sum())
     return pd.Series(codes, index=values.index)
@@ -408,6 +416,11 @@ def _tell_dropped(
         done.append(Done(told, by, unknown))
 
 
+def _respelled_in_words(values: pd.Series) -> list[Done]:
+    told = "{rows} cell{s} of {column} {are} read as a more common value that differs only in capitals or spaces."
+    return [Done(told, str(values.name), rows)] if (rows := respelled(values)) else []
+
+
 def _merges_in_words(choice: Choice) -> list[Done]:
     """What was put together, a sentence for each new name."""
     told = []
@@ -433,6 +446,7 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
         unfilled = read_column(cells, replace(rule, fill=None))
         gaps = int(unfilled.isna().sum())
         if rule.kind == "category":
+            told += _respelled_in_words(cells)
             if rule.other:
                 rare = read_levels(cells, rule.decimal).nunique() - (MAX_LEVELS - 1)
                 told.append(Done(f"{{rows}} rare level{{s}} of {{column}} become{{es}} “{OTHER}”.", name, rare))

@@ -22,35 +22,32 @@ LEAST_ROWS, LEAST_IN_GROUP = 20, 10
 OTHERS = -2
 
 
-def as_text(values: pd.Series) -> pd.Series:
-    """Values as texts, which stand for classes and levels; missing ones stay missing."""
-    return read_levels(values)
-
-
 def as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
     """Values as numbers (dates as days), and how many cells are none though they hold something."""
     numbers, _ = read_numbers(values)
     return numbers, int((numbers.isna() & ~missing_in(values)).sum())
 
 
-def sides_of(*cuts: float) -> tuple[str, ...]:
-    """What the classes of a column that is cut are called: ``("< 25", "25 to < 45", "≥ 45")``."""
-    return bands_of(cuts)
-
-
 def classes_of(values: pd.Series, cut: float | Sequence[float] | None = None) -> pd.Series:
     """The classes of a column as text: its values or, if it is cut, the band of each number; missing stay missing."""
     if cut is None:
-        return as_text(values)
+        return read_levels(values)
     cuts = (cut,) if isinstance(cut, int | float) else tuple(cut)
     numbers, _ = as_numbers(values)
     bands = np.array(bands_of(cuts), dtype=object)[np.searchsorted(cuts, numbers, side="right")]
     return pd.Series(bands, index=values.index, dtype=object).where(numbers.notna())
 
 
+def outcomes_of(frame: pd.DataFrame, choice: Choice) -> pd.Series:
+    """The outcome of each row as text, missing where it is not known."""
+    classes = classes_of(frame[choice.target], choice.target_cut)
+    return classes.where(~classes.isin(choice.blanks))
+
+
 def levels_of(frame: pd.DataFrame, choice: Choice, column: str) -> pd.Series:
     """The level of each row in a sensitive column, as it is cut and put together."""
     classes = classes_of(frame[column], choice.cuts.get(column))
+    classes = classes.where(~classes.isin(choice.blanks))
     names = choice.merge.get(column, {})
     return classes.where(~classes.isin(list(names)), classes.map(names)) if names else classes
 
@@ -112,9 +109,9 @@ def count_groups(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:
 
     Returns a table indexed by group, with columns ``rows`` and ``favourable``; rows without an outcome are not counted.
     """
-    outcome = classes_of(frame[choice.target], choice.target_cut)
+    outcome = outcomes_of(frame, choice)
     known = outcome.notna()
-    favourable = (outcome[known] == choice.favourable).groupby(groups_of(frame[known], choice))
+    favourable = outcome[known].isin(choice.good_values).groupby(groups_of(frame[known], choice))
     counted = pd.DataFrame({"rows": favourable.size(), "favourable": favourable.sum()})
     return counted.sort_values("rows", ascending=False, kind="stable")
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from commod.portable import LARGEST, ColumnRule, decimal_marks, is_missing, level_in
+from commod.portable import LARGEST, ColumnRule, decimal_marks, folded, is_missing, level_in
 from commod.uploads.limits import short
 
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
@@ -80,7 +80,27 @@ def read_numbers(values: pd.Series, decimal: str = "") -> tuple[pd.Series, Colum
 
 
 def read_levels(values: pd.Series, decimal: str = "") -> pd.Series:
-    """A column as levels, which are texts; None where a cell holds none."""
+    """A column as levels (texts), None where a cell holds none; those that differ in capitals or spaces are one."""
+    found = _as_written(values, decimal)
+    names = _one_spelling(found)
+    return found.where(~found.isin(list(names)), found.map(names)) if names else found
+
+
+def respelled(values: pd.Series) -> int:
+    """How many cells of a column differ from a level only in capitals or spaces."""
+    found = values.iloc[:0] if _holds_numbers(values) else _as_written(values, "")
+    return int(found.isin(list(_one_spelling(found))).sum())
+
+
+def _one_spelling(levels: pd.Series) -> dict[str, str]:
+    """The rarer spellings of levels, and the most common one of each."""
+    counts, first = levels.value_counts(), dict[str, str]()
+    for level, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        first.setdefault(folded(level), level)
+    return {level: first[folded(level)] for level in counts.index if first[folded(level)] != level}
+
+
+def _as_written(values: pd.Series, decimal: str) -> pd.Series:
     levels = _each(values, lambda cell: level_in(cell, decimal=decimal))
     # Some tables write the two outcomes as "+" and "-".
     kept = {"-"} if (levels == "+").any() else set()

@@ -1,7 +1,7 @@
 """Which column of anybody's table plays which part: guesses by names, values and places, for somebody to confirm."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from commod.datasets.own_groups import (
     levels_of,
 )
 from commod.datasets.raw import OTHER, read_numbers
+from commod.portable import folded
 
 # Words under which outcomes go in any field, those of one field that are bad for a person, and those that are good.
 _GENERIC = (
@@ -28,13 +29,16 @@ _BAD_OUTCOMES = (
     r"|\w*recid\w*|reoffen\w*|rearrest\w*|arrest\w*|convict\w*|crimes?|violent|violations?|violated|frisked|searched"
     r"|stroke|disease|cancer|tumou?r|diabetes|diabetic|hypertension|sepsis|infect\w*|ill|sick|died|death|dead|deceased"
     r"|mortality|readmi\w*|complications?|injur\w*|malignan\w*"
-    r"|churn\w*|attrition|attrited|left|quit|cancel\w*|dropout|dropped|fail\w*|denied|denial|reject\w*|declined|fired"
-    r"|laid off|unemploy\w*|poverty|evict\w*|charges|no show|severity|exit|exited)\b"
+    r"|churn\w*|attrition|attrited|left|quit|cancel\w*|dropout|dropped|fail\w*|den(y|ied|ial|ials)|reject\w*|declined"
+    r"|refus\w*|fired|laid off|terminat\w*|turnover|resign\w*|suspen\w*|expel\w*|expuls\w*|expired?|unemploy\w*"
+    r"|poverty|evict\w*|remov(ed|al)|deport\w*|detain\w*|detention|jail\w*|incarcerat\w*|imprison\w*|sentenced"
+    r"|charges|no show|severity|exit|exited|depress\w*|relaps\w*|overdose\w*|suicid\w*|chd|cvd|victim\w*)\b"
 )
 _GOOD_OUTCOMES = (
     r"\b(approv\w*|accept\w*|admi(t|ts|tted|ssion|ssions)|hired?|selected|shortlist\w*|promot\w*|employed|granted|grant"
     r"|surviv\w*|alive|recover\w*|cured|pass|passed|graduat\w*|success\w*|won|win|match\w*|repaid|repay\w*|paid|good"
-    r"|incomes?|salary|wage|wages|earnings?|subscri\w*|deposit|creditworth\w*|eligible|awarded|offer(ed)?|grades?|gpa)\b"
+    r"|incomes?|salary|wage|wages|earnings?|subscri\w*|deposit|creditworth\w*|eligible|awarded|offer(ed)?|grades?|gpa"
+    r"|releas\w*|callbacks?|called back|parole\w*|certified|satisf\w*|bar)\b"
 )
 # Words of outcomes that are often something else as well.
 _WEAK = r"\b(status|costs?|results?|action|diagnosis|performance|credit|final|event|attractive)\b"
@@ -43,10 +47,12 @@ _NO_OUTCOME = (
     r"\b(prev|previous|prior|priors|past|last|history|hist|num|number|count|amount|amt|reason|type|code|desc|description|text|family|parent|parents|mother|father|mothers|fathers|spouse"
     r"|predicted|prediction|pred|prob|probability|score|scores|decile|juv|minimum|maximum|rate|ratio|other|gain|loss)\b"
 )
+_NEGATED = r"\b(not|no|non|never|without)\b(?! show)"
 _TIME = r"\b(date|day|days|month|months|year|years|yrs|time)\b"
 _SENSITIVE = {
     r"\b(race\w*|ethnic\w*|gend\w*|\w*gender|sex|minority|protected)\b|^(is )?(female|male|black|white|hispanic)$": 4.0,
-    r"\b(nationality|religion\w*|disab\w*|foreign\w*|citizen\w*|native|caste|migrant|immigra\w*|national)\b": 3.0,
+    r"\b(nationality|religion\w*|disab\w*|foreign\w*|citizen\w*|native|caste|migrant|immigra\w*|national|origin)\b"
+    r"|\b(colou?r|afam)\b|^group$": 3.0,
     r"\b(group|age|ages|aged)\b": 2.0,
     r"\b(marital|married|language)\b": 1.0,
 }
@@ -66,14 +72,47 @@ _YES = {"1", "yes", "y", "true", "t", "positive", "pos", "+", "ja", "oui", "si",
 _NO = {"0", "no", "n", "false", "f", "negative", "neg", "-", "none", "nein", "non", "não", "нет", "否", "-1"}
 _DENIALS = ("no ", "not ", "non-", "not", "non", "un")
 _GOOD_VALUES = (
-    r"\b(good|pass\w*|approv\w*|accept\w*|hired|admitted|granted|fully paid|paid|repaid|current|surviv\w*|alive"
-    r"|graduat\w*|distinction|high|success\w*|healthy|normal|benign|existing|stayed|eligible|promoted|employed"
-    r"|originated|low risk|favou?rable|won)\b"
+    r"\b(good|pass(ed|es)?|approv\w*|accept\w*|hired|admitted|grant\w*|fully paid|paid|repaid|surviv\w*|alive|lives?"
+    r"|graduat\w*|distinction|success\w*|healthy|benign|stayed|eligible|promoted|employed|originated|low risk"
+    r"|favou?rable|certified|released|satisfied)\b"
 )
 _BAD_VALUES = (
-    r"\b(not|bad|fail\w*|denied|reject\w*|declined|refused|charged off|default\w*|late|died|dead|deceased|drop\w*"
-    r"|withdrawn|low|high risk|malignant|churn\w*|attrited|left|arrest\w*|recid\w*|unemployed|sick|ill|un\w+|lost)\b"
+    r"\b(not|bad|fail\w*|den(y|ied|ial)|reject\w*|declined|refus\w*|charged off|default\w*|late|dies?|died|dead|death"
+    r"|deceased|drop(ped)?( ?out)?|withdrawn|high risk|malignant|churn\w*|attrited|left|arrest\w*|recid\w*|convicted"
+    r"|unemployed|sick|ill|un(paid|successful|fit|healthy|satisfied|favou?rable|approved|accepted|safe)|lost|fraud\w*|terminated|expelled|detained|dissatisfied|removed)\b"
 )
+
+# How often a guess is right at least that is told by the words of the values, by a name, by the field (health, or
+# credit), or by nothing; `python -m tests.datasets.test_guesses` counts it. Below `ASK_BELOW` somebody is asked.
+_RIGHT = {"values": 0.95, "name": 0.95, "field": 0.7, "nothing": 0.5}
+ASK_BELOW = 0.8
+# The lead of an outcome over the next best column, and the weight of the name of a sensitive attribute, at which they
+# count as told by their names.
+_TARGET_SURE, _SENSITIVE_SURE = 1.5, 3.0
+
+
+# Values that say nothing, though no reader of tables takes them for empty.
+_BLANKS = (
+    r"x{2,}|(.*\b)?(un|not )(known|stated|given|provided|specified|reported|recorded|available|applicable|disclosed)"
+    r"\b.*|prefer(red)? not .*|declined to (answer|state|say)|(do not|don.?t) know|no (answer|response|data)"
+)
+
+
+class Guess(str):
+    """A guess, how often one like it is right, and what else it could be, the likeliest first."""
+
+    confidence: float
+    others: tuple[str, ...]
+
+    def __new__(cls, value: str, confidence: float, others: Sequence[str] = ()) -> "Guess":
+        guess = super().__new__(cls, value)
+        guess.confidence, guess.others = confidence, tuple(others)
+        return guess
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nobody has to be asked."""
+        return self.confidence >= ASK_BELOW
 
 
 def columns_of_classes(guesses: pd.DataFrame) -> list[str]:
@@ -100,12 +139,14 @@ def columns_of_roles(guesses: pd.DataFrame) -> list[str]:
     return [str(column) for column in guesses.index if column in found]
 
 
-def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> str:
+def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
     """The outcome among `columns`: by its name, its values (two, rather than more), and a place at an end."""
     places = {str(column): place for place, column in enumerate(guesses.index)}
 
     def likely(column: str) -> float:
         words, values = words_of(column), int(guesses.loc[column, "values"])
+        examples = str(guesses.loc[column].get("examples", "")).lower()
+        told = bool(re.search(_GOOD_VALUES, examples)) + bool(re.search(_BAD_VALUES, examples))
         named = max(
             4.0 * bool(re.search(_GENERIC, words)),
             3.0 * bool(re.search(_BAD_OUTCOMES, words) or re.search(_GOOD_OUTCOMES, words)),
@@ -114,12 +155,13 @@ def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> str:
         named -= 2.0 * bool(re.search(_NO_OUTCOME, words)) + 1.0 * bool(re.search(_TIME, words))
         few = 2.0 if values == 2 else 1.0 if values <= 5 else -0.5 if values <= 10 else -2.0
         place = places[column] / max(len(places) - 1, 1)
-        return named + few + place + 1.5 * (place == 1.0) + 1.0 * (place == 0.0) - 2.0 * _sensitive_by_name(words)
+        ends = 1.5 * (place == 1.0) + 1.0 * (place == 0.0)
+        return named + few + 0.75 * told + place + ends - 2.0 * _sensitive_by_name(words)
 
-    return max(columns, key=likely)
+    return _best(columns, likely, _TARGET_SURE)
 
 
-def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> str:
+def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
     """The sensitive attribute among `columns`: by its name, one of two values rather than of more; the first one."""
 
     def likely(column: str) -> float:
@@ -127,34 +169,65 @@ def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> str:
         few = 0.5 if values == 2 else 0.0 if values <= 12 else -1.0
         return _sensitive_by_name(words_of(column)) + few
 
-    return max(columns, key=likely)
+    best = _best(columns, likely, 0.0)
+    named = _sensitive_by_name(words_of(best)) >= _SENSITIVE_SURE
+    return Guess(best, _RIGHT["name" if named else "nothing"], best.others)
+
+
+def _best(columns: Sequence[str], likely: Callable[[str], float], sure: float) -> Guess:
+    """The likeliest column and the next two; as sure as its lead over the second says."""
+    in_order = sorted(columns, key=likely, reverse=True)
+    lead = likely(in_order[0]) - likely(in_order[1]) if len(in_order) > 1 else sure
+    return Guess(in_order[0], _RIGHT["name" if lead >= sure else "nothing"], in_order[1:3])
 
 
 def _sensitive_by_name(words: str) -> float:
     return max(weight * bool(re.search(pattern, words)) for pattern, weight in _SENSITIVE.items())
 
 
-def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[str] = ()) -> str:
+def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[str] = ()) -> Guess:
     """The value of an outcome that is good for a person: by what it says, and by what the outcome is called.
 
     `values`: the most common first. `target`: name of the outcome: of "default" or "readmitted", no is the good value.
     `columns`: names of all columns: where the outcome's own name says nothing, two that speak of health make no the
     good value; and two that speak of credit, if no is more common.
     """
+    value, told_by = _favourable(values, target, columns)
+    return Guess(value, _RIGHT[told_by], [other for other in values if other != value])
+
+
+def guess_blanks(values: Sequence[str]) -> list[str]:
+    """Values of an outcome or a group that say nothing; none, if fewer than two others are left."""
+    found = [value for value in values if re.fullmatch(_BLANKS, folded(value))]
+    return found if len(values) - len(found) >= 2 else []
+
+
+def guess_good_values(values: Sequence[str]) -> list[str]:
+    """Of three values or more, those that are good for a person; none, unless each of them says what it is."""
+    good, bad = _told_by_words(values)
+    return good if len(good) + len(bad) == len(values) else []
+
+
+def _told_by_words(values: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Values that are good for a person by their words, and those that are bad."""
+    bad = [value for value in values if re.search(_BAD_VALUES, value.lower())]
+    return [value for value in values if value not in bad and re.search(_GOOD_VALUES, value.lower())], bad
+
+
+def _favourable(values: Sequence[str], target: str, columns: Sequence[str]) -> tuple[str, str]:
+    """The favourable value, and by what it is told: its words, the outcome's name, the field, or nothing."""
     words = words_of(target)
-    is_good, bad_outcome = bool(re.search(_GOOD_OUTCOMES, words)), bool(re.search(_BAD_OUTCOMES, words))
+    is_good, is_bad = bool(re.search(_GOOD_OUTCOMES, words)), bool(re.search(_BAD_OUTCOMES, words))
+    by = "name" if is_good != is_bad and not re.search(_NEGATED, words) else "nothing"
     low = {value: value.lower().strip(" .") for value in values}
-    if is_good == bad_outcome:
+    if is_good == is_bad:
         fields = [_HEALTH, _CREDIT] if low[values[0]] in _NO else [_HEALTH]
         told = [sum(bool(re.search(field, words_of(name))) for name in columns) for field in fields]
-        bad_outcome = not is_good and max(told) >= 2
-    good = [value for value in values if re.search(_GOOD_VALUES, low[value])]
-    bad = [value for value in values if re.search(_BAD_VALUES, low[value])]
-    good_only = [value for value in good if value not in bad]
-    if good_only:
-        return good_only[0]
-    above = [value for value in values if low[value].startswith((">", "≥")) or low[value].endswith("+")]
-    below = [value for value in values if low[value].startswith(("<", "≤", "- "))]
+        is_bad = not is_good and max(told) >= 2
+        by = "field" if is_bad else "nothing"
+    good, bad = _told_by_words(values)
+    if good:
+        return good[0], "values" if len(good) + len(bad) == len(values) or len(values) == 2 else "nothing"
     yes = [value for value in values if low[value] in _YES]
     no = [value for value in values if low[value] in _NO]
     denied = [
@@ -162,16 +235,18 @@ def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[
     ]
     if denied and not no and not yes:
         yes, no = [value for value in values if value not in denied], denied
-        bad_outcome |= any(value in bad for value in yes)
+        is_bad |= any(value in bad for value in yes)
     if set(low.values()) == {"1", "2"}:  # 1 yes, 2 no, as surveys code it
         yes, no = ([value for value in values if low[value] == code] for code in ("1", "2"))
-    if found := (no if bad_outcome else yes):
-        return found[0]
-    if sides := (below if bad_outcome else above):
-        return sides[0]
+        by = "nothing"
+    above = [value for value in values if low[value].startswith((">", "≥")) or low[value].endswith("+")]
+    below = [value for value in values if low[value].startswith(("<", "≤", "- "))]
+    for yes_like, no_like in ((yes, no), (above, below)):
+        if found := (no_like if is_bad else yes_like):
+            return found[0], by if len(values) == 2 and yes_like and no_like else "nothing"
     if bad and len(bad) < len(values):
-        return next(value for value in values if value not in bad)
-    return values[0]
+        return next(value for value in values if value not in bad), "values" if len(values) == 2 else "nothing"
+    return values[0], "nothing"
 
 
 def guess_cut(column: pd.Series) -> float:

@@ -105,6 +105,8 @@ class TaskSpec:
         Name of the one that it has now, see `under`.
     truth : str
         Column of the true labels, where `target` is known to be a biased record of them.
+    may_be_passed_on : bool
+        Whether its licence allows that others hand its rows on.
     """
 
     name: str
@@ -128,6 +130,7 @@ class TaskSpec:
     groupings: tuple[Grouping, ...] = ()
     grouping: str = ""
     truth: str = ""
+    may_be_passed_on: bool = False
 
     def __post_init__(self) -> None:
         if not self.groupings or self.groupings[0].name:

@@ -1,5 +1,6 @@
 """A look at data that somebody has brought, before they are used: what gives the answer away, and what f would be."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,8 +8,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.datasets import Choice, ChoiceError, find_leaks, make_task, roles
+from commod.datasets.leaks import Leak, find_repeats
 from commod.datasets.task import Split, Task
 from commod.explain.doubts import Doubt, doubts_about, first_scores
+from commod.metrics.auc import auc_of
 
 # Rows on which f is looked at.
 LOOKED_AT = 10_000
@@ -18,7 +21,7 @@ LOOKED_AT = 10_000
 class Look:
     """What is found on some thousand rows before data are used, whatever f's line is and which way its scores go."""
 
-    warnings: list[str]
+    warnings: list[Leak]
     task: Task | None = None
     # People that f was not trained on, and what it says of them; without scores, nothing can be told of f.
     rows: Split | None = None
@@ -35,12 +38,15 @@ class Look:
         return doubts_about(self.task, y, sensitive, scores, choice.threshold, people=self.people)
 
 
-def look_at(some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int) -> Look | None:
+def look_at(
+    some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Mapping[str, int] | None = None
+) -> Look | None:
     """Look at some rows of a table; None if too few of somebody are among them, though not in `of_each`.
 
     `some`: rows drawn at random, on which f is looked at. `of_each`: rows of each group and outcome
-    (`commod.datasets.leaks.sample_rows`), in which leaks are looked for. `rows`: how many the table has. Raises
-    ChoiceError if the data cannot be used as chosen.
+    (`commod.datasets.leaks.sample_rows`), in which leaks are looked for. `rows`: how many the table has. `repeats`:
+    columns of people who have several rows (`commod.datasets.roles.possible_people`). Raises ChoiceError if the data
+    cannot be used as chosen.
     """
     leaks = find_leaks(make_task(of_each, choice))
     # Of many groups, those that are hardly among the rows say nothing of f.
@@ -53,4 +59,14 @@ def look_at(some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int
             return None
         raise
     held, scores = first_scores(task)
+
+    def aucs(person: str) -> str:
+        try:
+            new, of_new = first_scores(make_task(some, replace(choice, person=person)).task)
+        except ValueError:  # too few people
+            return ""
+        seems, is_so = auc_of(scores, held.y), auc_of(of_new, new.y)
+        return f" f then seems to have an AUC of {seems:.3f}; on new people it has {is_so:.3f}."
+
+    leaks += find_repeats(repeats or {}, choice, (lambda _: "") if choice.scores else aucs)
     return Look(leaks, task, held, scores, round(len(task.y) * rows / len(some)))

@@ -1,5 +1,6 @@
 """A depth-limited decision tree that says where decisions changed (paper, Sec. 6.3, "Locality")."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,8 +55,9 @@ def explain_tree(
     depth: int,
     *,
     class_weight: str | None = None,
+    depths: Iterable[int] = DEPTHS,
 ) -> ChangeTree:
-    """Fit trees of every depth to 1[Ŷ ≠ Ŷ^f] on some rows, and read the one of `depth` out on others.
+    """Fit trees of these depths to 1[Ŷ ≠ Ŷ^f] on some rows, and read the one of `depth` out on others.
 
     The trees see features in original units. They are fitted where g was (`X_fit`) and judged where it was not
     (`X`), so that a tree which memorises scattered changes gets no credit for it.
@@ -69,7 +71,7 @@ def explain_tree(
         drawn = np.sort(np.random.default_rng(0).permutation(len(fitting))[:MAX_ROWS])
         fitting, changed_fit = fitting[drawn], changed_fit[drawn]
     trees, table = {}, []
-    for d in DEPTHS:
+    for d in depths:
         tree = DecisionTreeClassifier(max_depth=d, min_samples_leaf=5, random_state=0, class_weight=class_weight)
         tree.fit(fitting, changed_fit)
         trees[d] = tree

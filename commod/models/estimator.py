@@ -155,6 +155,8 @@ class Commod(EditedModel):
     shift_coef_ : Series
         The same s by feature.
     shift_intercept_ : float
+    feature_groups_ : list of arrays
+        Numbers of the encoded features of each concept, also of those without weight; of rules, none.
     path_ : DataFrame
         Points passed from g = f to the target: λ_fair, loss terms, and the key figures on the training rows:
         accuracy, p_rule, dm, change_rate and what else is declared one.

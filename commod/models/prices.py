@@ -46,6 +46,10 @@ CHANGE_PRICE = 20.0
 FIRST_PRICE, PRICE_STEP, GROWTH, MAX_PRICES = 0.4, 0.15, 1.04, 60
 # Prices stop rising once so many steps in a row have brought no more fairness than this.
 PATIENCE, PROGRESS = 12, 1e-3
+# No step of 0.1 along λ_fair may turn more than 3 % of the decisions. So a rule is passed over if it turns more people,
+# as a share, than this times what it gains in fairness; and on the way to the next, people turn evenly, give or take
+# this share of everybody.
+MAX_TURNOVER, LEEWAY = 1.5, 0.005
 MAX_STEPS, TOL, RIDGE = 50, 1e-8, 1e-6
 # The Lasso is in units of this times the strongest pull of fairness on any weight: about as many features are then left
 # as in the paper's form at the same λ_concepts (compas at 0.2: 33 of 61, both).
@@ -108,6 +112,7 @@ class PricePath:
         self.sparsity_scale = SPARSITY * float(self.pull.max(initial=0.0))
         self._penalty = np.append(np.full(len(pull), weights.sparsity * self.sparsity_scale), np.zeros(3))
         self.steps = tuple(steps)  # replaced whole: another thread may read them
+        self._decided: dict[int, NDArray[np.bool_]] = {}
 
     def fits(self, data: TrainingData, weights: LossWeights) -> bool:
         """Whether it was made for these data and this setting, λ_fair apart."""
@@ -163,35 +168,55 @@ class PricePath:
 
         With the number of steps that it took, and whether `report` stopped the solver.
         """
-        stopped = False
-        while not stopped and self._is_open and max((step.fairness for step in self.steps), default=0.0) < share:
-            self._raise_prices()
-            stopped = report(len(self.steps), self.steps[-1].terms)
-        rules, reached = [self._nobody], [0.0]
-        records = [0]  # steps that are fairer than all before
-        used = 0
-        for step in self.steps:
-            if reached[records[-1]] >= share:
-                break
-            used += 1
+        rules, reached, decided = [self._nobody], [0.0], self.data.logit > 0
+        records, used, stopped = [0], 0, False  # rules between which h is interpolated
+        while reached[records[-1]] < share:
+            if used == len(self.steps):
+                if stopped or not self._is_open:
+                    break
+                self._raise_prices()
+                stopped = report(len(self.steps), self.steps[-1].terms)
+            step, used = self.steps[used], used + 1
             if len(records) == 1:  # the first rule that flips anybody follows the last that flips nobody
                 rules, reached = rules[-1:], [0.0]
             rules.append(step.theta)
             reached.append(step.fairness)
-            if step.fairness > reached[records[-1]]:
+            gain = step.fairness - reached[records[-1]]
+            if gain > 0 and np.average(decided != self._after(used), weights=self.data.weight) <= MAX_TURNOVER * gain:
+                decided = self._after(used)
                 records.append(len(reached) - 1)
+        fairest = int(np.argmax(reached))
+        if reached[fairest] > reached[records[-1]]:  # no more is to come
+            records.append(fairest)
         if len(records) == 1 or share >= reached[records[-1]]:
             return rules[records[-1]], used, stopped
-        first, last = records[-2:]
-        part = (share - reached[first]) / (reached[last] - reached[first])
-        if last == first + 1:  # otherwise prices have risen for a while without more fairness: no jump over all of it
-            part = self._part(rules[first], rules[last], share)
-        return (1 - part) * rules[first] + part * rules[last], used, stopped
+        first, last = (rules[record] for record in records[-2:])
+        low, high = (reached[record] for record in records[-2:])
+        part = self._part(first, last, share, (share - low) / (high - low))
+        return (1 - part) * first + part * last, used, stopped
 
-    def _part(self, low: Array, high: Array, share: float) -> float:
-        """The least part of the later rule with which the mixture reaches the share."""
-        before, after = self.balance(low), self.balance(high)
-        least, most = 0.0, 1.0
+    def _after(self, number: int) -> NDArray[np.bool_]:
+        """Decisions after so many steps."""
+        if number not in self._decided:
+            self._decided[number] = self.decided(self.balance(self.steps[number - 1].theta))
+        return self._decided[number]
+
+    def _part(self, first: Array, last: Array, share: float, turned: float) -> float:
+        """The least part of the later rule with which the mixture reaches the share.
+
+        Of the people whom the two decide differently, about the share `turned` have turned then: `LEEWAY` says how far
+        it may be from that.
+        """
+        before, after = self.balance(first), self.balance(last)
+        differ = (before > 0) != (after > 0)
+        points = before[differ] / (before[differ] - after[differ])  # where each of them turns
+        order, weight = np.argsort(points, kind="stable"), self.data.weight
+        by = np.cumsum(np.ones(len(points)) if weight is None else weight[differ][order])
+        by /= len(differ) if weight is None else weight.sum()
+        points = np.concatenate([[0.0], points[order] + 1e-9, [1.0]])
+        middle = turned * by[-1]
+        least = float(points[np.searchsorted(by, middle - LEEWAY, side="right")])
+        most = float(points[np.searchsorted(by, middle + LEEWAY) + 1])
         with np.errstate(invalid="ignore"):  # where nobody is acted on
             while most - least > 1e-6:
                 middle = 0.5 * (least + most)

@@ -25,6 +25,7 @@ class Reading:
     shift_coef: pd.Series
     shift_concepts: pd.DataFrame
     shift_weights: pd.Series
+    feature_groups: list[np.ndarray]  # encoded features of each concept, whatever their weights
 
 
 def read_concepts(
@@ -42,7 +43,7 @@ def read_concepts(
         return None
     d, shifted = len(names), fitted.shift_coef is not None
     shift_coef = np.zeros(d) if fitted.shift_coef is None else fitted.shift_coef
-    shift = np.zeros((d, 0)), np.zeros(0)
+    shift, groups = (np.zeros((d, 0)), np.zeros(0)), []
     if solution.concepts is not None:
         ratio = solution.concepts
     else:
@@ -67,6 +68,7 @@ def read_concepts(
         pd.Series(shift_coef, index=features, name="weight"),
         shift_concepts,
         shift_weights,
+        groups,
     )
 
 
@@ -80,7 +82,7 @@ def _read_rules(fitted: RuleRescaler, names: list[str]) -> Reading:
     none = pd.Series(np.zeros(d), index=features, name="weight")
     weights = np.full(len(fitted.rules), -1.0 - MIRROR)
     concepts = _named(asked, weights, features, [f"Rule {j + 1}" for j in range(len(fitted.rules))])
-    return Reading(1.0, none, *concepts, 0.0, none, *_named(np.zeros((d, 0)), np.zeros(0), features, []))
+    return Reading(1.0, none, *concepts, 0.0, none, *_named(np.zeros((d, 0)), np.zeros(0), features, []), [])
 
 
 def _named(

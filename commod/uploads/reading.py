@@ -122,11 +122,12 @@ def _unzipped(content: bytes) -> bytes:
 
 
 def _decoded(content: bytes) -> tuple[str, list[str]]:
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff") or content[:4] == b"\x00\x00\xfe\xff":
+        encoding = "utf-32" if b"\x00\x00" in content[:4] else "utf-16"
         try:
-            return content.decode("utf-16"), []
+            return content.decode(encoding), []
         except UnicodeDecodeError:
-            raise TableError("The file begins like UTF-16 but is not: save it as CSV in UTF-8.") from None
+            raise TableError(f"The file begins like {encoding.upper()} but is not: save it as CSV in UTF-8.") from None
     if b"\x00" in content:
         raise TableError(
             "The file holds bytes that no text has: it is no CSV. Save the table as CSV in UTF-8, or as Parquet."
@@ -168,6 +169,8 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     cells = _first_row(text, start, delimiter)
     if len(cells) == len(names) + 1:  # a mark at the end of each row, or names of rows, as R writes them
         names = [*names, ""] if not cells[-1].strip() else ["", *names]
+    if len(cells) == len(names) == 1 and len(cells[0].split()) >= 3:
+        raise TableError("The cells are separated by spaces: use commas instead, and add a row of column names on top.")
     too_many_cells = TableError("The rows have more cells than the first row has names: give every column a name.")
     if len(cells) > len(names):
         raise too_many_cells

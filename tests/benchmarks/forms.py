@@ -1,7 +1,7 @@
 """Forms of COMMOD's update beside other methods, as in docs/methods.md: ``python -m tests.benchmarks.forms``.
 
-All forms get the same settings, those of COMMOD's sweep (36: λ_fair × λ_ratio, λ_concepts as the data set has it); the
-others get as many models, in sweeps of their own. All figures are of the test part. Four tables: of the models that are
+All forms get the settings of their sweep (36: λ_fair × λ_ratio, λ_concepts as the data set has it); the others get as
+many models, in sweeps of their own. All figures are of the test part. Four tables: of the models that are
 fair enough, the most accurate; of those that come a share of the way from f to parity, the one with the fewest changes;
 of those that change at most 10 %, the fairest; and how many models of the one are beaten by a model of the other.
 """
@@ -46,7 +46,7 @@ def main():
     parser.add_argument("--splits", type=int, default=1, help="how many, from seed 0 on")
     parser.add_argument("--points", type=Path, help="CSV file of all models: what is in it is not trained again")
     arguments = parser.parse_args()
-    names = [*arguments.forms.split(";"), *arguments.methods.split(",")]
+    names = [*arguments.forms.split(";"), *filter(None, arguments.methods.split(","))]
     points = pd.read_csv(arguments.points) if arguments.points and arguments.points.exists() else pd.DataFrame()
     for data in arguments.data.split(","):
         for fairness in arguments.fairness.split(","):
@@ -76,10 +76,11 @@ def models_of(scene, name, fairness):
         return sweep_method(scene, name, fairness).points[[*columns, "settings"]].assign(f=before)
     form = FORMS[name] | ({"favourable": scene.task.spec.favourable} if "direction" in FORMS[name] else {})
     rows = []
-    for line in lines_of("commod"):
+    for line in lines_of({"decisions": "commod_decisions", "tree": "commod_tree"}.get(form["update"], "commod")):
         shared = Shared()
         for cell in line:
-            model = fit_cell(scene, replace(cell, others=(*cell.others, *form.items())), fairness, shared)
+            here = replace(cell, method="commod", others=(*cell.others, *form.items()))
+            model = fit_cell(scene, here, fairness, shared)
             decided = model.decisions_test
             rows.append({**scene.figures(decided), **shares_of_decisions(scene, decided), "settings": cell.words})
     return pd.DataFrame(rows)[[*columns, "settings"]].assign(f=before)

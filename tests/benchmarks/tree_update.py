@@ -14,8 +14,6 @@ from commod import Commod
 from commod.experiments import prepare
 from commod.metrics.fairness import p_rule_of_rates
 
-MOST = 0.10
-
 
 def leaves_of(tree, X, offset):
     return np.searchsorted(np.flatnonzero(tree.tree_.children_left < 0), tree.apply(X)) + offset
@@ -57,15 +55,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default="law_school,compas,adult,german")
     parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--most", type=float, default=0.10, help="the budget, as a share of the training rows")
     arguments = parser.parse_args()
     for data in arguments.data.split(","):
         rows = {"f": [], "linear": [], "tree of depth 2": [], "tree of depth 3": []}
         for seed in range(arguments.splits):
             scene = prepare(data, seed=seed)
             rows["f"].append(figures(scene, scene.logit_test > 0))
-            rows["linear"].append(linear_rule(scene, MOST))
+            rows["linear"].append(linear_rule(scene, arguments.most))
             for depth in (2, 3):
-                rows[f"tree of depth {depth}"].append(tree_rule(scene, depth, MOST))
+                rows[f"tree of depth {depth}"].append(tree_rule(scene, depth, arguments.most))
         mean = {name: np.mean(found, axis=0) for name, found in rows.items()}
         for name, (fair, changed, accuracy) in mean.items():
             gain = (fair - mean["f"][0]) / (mean["linear"][0] - mean["f"][0])

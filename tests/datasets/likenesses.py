@@ -586,8 +586,8 @@ SEEN |= {
     ),
 }
 
-# Those that were written after the last change of the rules: how often these are right is what a new file can expect.
-UNSEEN = {
+# Those that showed on 18 November 2026 how often a guess about a new file is wrong.
+SEEN |= {
     "thyroid": Likeness(
         """age: 1..94; sex: F*2|M?; on thyroxine: f*8|t; query on thyroxine: f*50|t; sick: f*25|t; pregnant: f*60|t;
         thyroid surgery: f*60|t; goitre: f*90|t; tumor: f*40|t; TSH: 0.00..20.00?; T3: 0.0..10.0?; TT4: 2..430?;
@@ -675,5 +675,81 @@ UNSEEN = {
         "case_status",
         ("Certified",),
         (),
+    ),
+}
+
+# Real files on which the guesses were wrong, or on which a denial was called the better outcome.
+SEEN |= {
+    "Toronto arrests": Likeness(
+        """released: Yes*5|No; colour: White*3|Black; year: 1997..2002; age: 12..66; sex: Male*10|Female; employed:
+        Yes*4|No; citizen: Yes*6|No; checks: 0..6""",
+        "released",
+        ("Yes",),
+        ("colour", "sex"),
+    ),
+    "resume audit": Likeness(
+        """job_ad_id: 1..400; job_city: Chicago|Boston; job_industry: manufacturing|business_and_personal_service|other;
+        job_type: secretary|sales_rep|supervisor; job_fed_contractor: 0*8|1?; job_equal_opp_employer: 0*7|1*3;
+        job_ownership: unknown|nonprofit|private|public; job_req_any: 1*8|0*2; received_callback: 0*11|1; firstname:
+        Allison|Kristen|Lakisha|Latonya|Jamal|Brad; race: white|black; gender: f*3|m; years_college: 0..4;
+        college_degree: 1*7|0*3; honors: 0*19|1; worked_during_school: 1|0; years_experience: 1..26; computer_skills:
+        1*8|0*2; special_skills: 0*7|1*3; volunteer: 0*6|1*4; military: 0*9|1; employment_holes: 0|1;
+        has_email_address: 0|1; resume_quality: low|high""",
+        "received_callback",
+        ("1",),
+        ("race", "gender"),
+    ),
+    "law school, raw": Likeness(
+        """ID: #5; decile1b: 1..10; decile3: 1..10; college: 1..6?; sex: 1|2; race: 7*8|3|1|5; cluster: 1..6; lsat:
+        11.0..48.0; ugpa: 1.5..4.0; zfygpa: -3.00..3.00; DOB_yr: 40..70; grad: Y*9|X|O; zgpa: -3.00..3.00; bar1:
+        P*9|F; bar1_yr: 92..94; bar2: a*9|P|F; bar2_yr: 92..95?; fulltime: 1*9|2; fam_inc: 1..5; age: -70..-40; gender:
+        male|female; parttime: 0*9|1; male: 0|1; race1: white*8|black|hisp|asian; tier: 1..6;
+        index6040: 200.0..1000.0""",
+        "bar1",
+        ("P",),
+        ("sex", "race", "gender", "male", "race1"),
+    ),
+    "Boston mortgages": Likeness(
+        """deny: no*7|yes; pirat: 0.10..1.00; hirat: 0.10..0.60; lvrat: 0.20..1.50; chist: 1..6; mhist: 1..4; phist:
+        no*12|yes; unemp: 1.8..10.6; selfemp: no*8|yes; insurance: no*48|yes; condomin: no*3|yes; afam: no*6|yes;
+        single: no*3|yes*2; hschool: yes*60|no""",
+        "deny",
+        ("no",),
+        ("afam", "single"),
+    ),
+    "attrition with a damaged cell": Likeness(
+        """Age: 18..60; Attrition: No*160|Yes*32|Y\ufffds; BusinessTravel:
+        Travel_Rarely*7|Travel_Frequently*2|Non-Travel; DailyRate: 102..1499;
+        Department: Sales*3|Research & Development*6|Human Resources; DistanceFromHome: 1..29;
+        Education: 1..5; EmployeeCount: 1; Gender: Male*6|Female*4; JobSatisfaction: 1..4; MaritalStatus:
+        Married|Single|Divorced; MonthlyIncome: 1009..19999; OverTime: No*7|Yes*3; PerformanceRating: 3*5|4;
+        TotalWorkingYears: 0..40; YearsAtCompany: 0..20""",
+        "Attrition",
+        ("No",),
+        ("Gender",),
+    ),
+    "compas, scores": Likeness(
+        """Person_ID: #5; AssessmentID: #5; Agency_Text: PRETRIAL*6|Probation*4; Sex_Code_Text: Male*4|Female;
+        Ethnic_Code_Text: African-American*5|Caucasian*4|Hispanic; ScaleSet: Risk and Prescreen; AssessmentReason:
+        Intake; Language: English*99|Spanish; LegalStatus: Pretrial*6|Post Sentence*4; MaritalStatus:
+        Single*7|Married|Divorced; RecSupervisionLevel: 1..4; RawScore: -3.00..3.00; DecileScore: 1..10; ScoreText:
+        Low*6|Medium*3|High; is_recid: 0*2|1""",
+        "is_recid",
+        ("0",),
+        ("Sex_Code_Text", "Ethnic_Code_Text"),
+    ),
+    "benefit decisions": Likeness(
+        """case: #6; age: 18..80; origin: domestic*6|EU*2|other*2; household: 1..6; rent: 300..1500; months_waited:
+        0..24; decision: granted*6|refused*4""",
+        "decision",
+        ("granted",),
+        ("origin",),
+    ),
+    "children at risk": Likeness(
+        """child_no: #6; age: 0..17; ethnicity: White*6|Black*2|Asian|Mixed; referrals: 0..8; household_size: 2..8;
+        score: 1..20; removed_from_home: 0*9|1""",
+        "removed_from_home",
+        ("0",),
+        ("ethnicity",),
     ),
 }

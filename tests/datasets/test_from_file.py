@@ -99,3 +99,12 @@ def test_a_wrong_file_is_one_sentence(tmp_path):
     pd.DataFrame({name: ["the same"] * 60 for name in "abc"}).to_csv(tmp_path / "constant.csv", index=False)
     with pytest.raises(ValueError, match="No column is left for --outcome"):
         task_of_file(tmp_path / "constant.csv", {})
+
+
+def test_a_command_asks_where_a_guess_would_often_be_wrong(path):
+    table = pd.read_csv(path).rename(columns={"hired": "y"})
+    table.to_csv(path, index=False)
+    with pytest.raises(ValueError, match="Which value of the outcome is good for a person. Say --favourable yes or"):
+        task_of_file(path, {"target": "y"})
+    task, _ = task_of_file(path, {"target": "y", "favourable": "yes"})
+    assert task.spec.outcomes[1] == "y: yes"

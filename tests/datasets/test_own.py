@@ -286,3 +286,32 @@ def test_a_table_that_would_not_fit_once_encoded_is_refused_with_what_to_do(tabl
     monkeypatch.setattr(own, "MAX_ENCODED", 5 * rows)
     with pytest.raises(ChoiceError, match=rf"make \d+ columns of {rows:,} rows; .* leave out categories"):
         make_task(table, CHOICE)
+
+
+def test_several_values_can_be_good():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=300), "sex": rng.choice(["f", "m"], 300)})
+    frame["result"] = rng.choice(["Pass", "Distinction", "Fail", "Withdrawn"], 300)
+    choice = Choice("result", ("Pass", "Distinction"), "sex", ("f", "m"), {"x": "number"})
+    task = make_task(frame, choice).task
+    assert task.y.tolist() == frame["result"].isin(["Pass", "Distinction"]).astype(int).tolist()
+    assert task.spec.outcomes == ("result: not Pass or Distinction", "result: Pass or Distinction")
+    assert "Good values of “result”: Pass, Distinction." in task.spec.filter
+    with pytest.raises(ChoiceError, match="All values of “result” are chosen as good"):
+        make_task(frame, replace(choice, favourable=("Pass", "Distinction", "Fail", "Withdrawn")))
+    with pytest.raises(ChoiceError, match="“Merit” is no value of “result”"):
+        make_task(frame, replace(choice, favourable=("Pass", "Merit")))
+    with pytest.raises(ChoiceError, match="“” is no value"):
+        make_task(frame, replace(choice, favourable=()))
+
+
+def test_blanks_are_neither_outcome_nor_group():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=400), "sex": rng.choice(["f", "m", "XXX"], 400)})
+    frame["y"] = rng.choice(["yes", "no", "not stated"], 400)
+    choice = Choice("y", "yes", "sex", (), {"x": "number"}, blanks=("XXX", "not stated"))
+    own = make_task(frame, choice)
+    assert own.task.groups == ("f", "m")
+    assert len(own.task.y) == ((frame["y"] != "not stated") & (frame["sex"] != "XXX")).sum()
+    with pytest.raises(ChoiceError, match="is no value of “y”"):
+        make_task(frame, replace(choice, favourable="not stated"))

@@ -21,6 +21,7 @@ from commod.datasets.raw import (
     read_column,
     read_levels,
     read_numbers,
+    respelled,
 )
 from commod.portable import ColumnRule, days_in, decimal_marks, is_missing, level_in, number_in
 
@@ -225,3 +226,24 @@ def test_whatever_a_file_holds_a_rule_reads_it_as_the_table_was_read(seed, missi
     for rule, cells in zip(task.contract, zip(*whole, strict=True), strict=True):
         expected = task.X[rule.name].tolist()
         assert list(cells) == (expected if rule.kind == "category" else pytest.approx(expected, rel=1e-12)), rule
+
+
+def test_levels_that_differ_only_in_capitals_or_spaces_are_one():
+    values = pd.Series(["Male", "male ", "MALE", "Male", "Female", "not  known yet", "Not known yet", None])
+    read = read_levels(values)
+    assert set(read.dropna()) == {"Male", "Female", "Not known yet"}
+    assert respelled(values) == 3
+    rule = learn_rule(values, "category", fill=True)
+    assert [rule.read(cell) for cell in ("mALE", " female", "FEMALE")] == ["Male", "Female", "Female"]
+
+
+def test_a_level_that_two_known_ones_are_like_stays_unknown():
+    rule = ColumnRule("dose", "category", "", levels=("a", "A"))
+    assert rule.read("a") == "a"
+    assert rule.read(" A") == "A"
+    assert rule.read("b") == "b"
+
+
+@pytest.mark.parametrize("word", ["(null)", "<NULL>", "(blank)", "\\N", "(Unknown)"])
+def test_more_words_for_nothing(word):
+    assert is_missing(word)

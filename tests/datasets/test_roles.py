@@ -157,3 +157,72 @@ def test_weights_of_a_survey_are_no_features_unless_they_may_be_what_people_weig
     assert "choose them as such" in guesses.loc["weight", "why"]
     assert guesses.loc["birth_weight", "why"] == "numbers"
     assert roles.possible_weights(guesses) == [*named, "income", "weight", "birth_weight"]
+
+
+HARMS = [
+    "deny",
+    "denied",
+    "arrested",
+    "is_recid",
+    "left",
+    "Attrition",
+    "died",
+    "death",
+    "default",
+    "evicted",
+    "removed",
+]
+
+
+@pytest.mark.parametrize("name", HARMS)
+@pytest.mark.parametrize("values", [["yes", "no"], ["1", "0"], ["True", "False"], ["Y", "N"]])
+def test_a_harm_is_never_good(name, values):
+    for in_order in (values, values[::-1]):
+        assert guess_favourable(in_order, name) == values[1]
+
+
+@pytest.mark.parametrize(
+    ("values", "target"),
+    [
+        (["0", "1"], "y"),
+        (["1", "0"], "not_approved"),
+        (["yes", "no"], "default_paid"),
+        (["1", "2"], "approved"),
+        (["M", "L", "H"], "Class"),
+        (["high", "low"], "severity"),
+        (["0", "1"], "b17"),
+    ],
+)
+def test_what_cannot_be_told_is_asked(values, target):
+    assert not guess_favourable(values, target).is_sure
+
+
+@pytest.mark.parametrize(
+    ("values", "target"),
+    [(["no", "yes"], "deny"), (["0", "1"], "approved"), (["Denied", "Certified"], "status"), (["DIE", "LIVE"], "c")],
+)
+def test_what_can_be_told_is_not_asked(values, target):
+    assert guess_favourable(values, target).is_sure
+
+
+def test_good_values_are_guessed_only_if_each_says_what_it_is():
+    assert roles.guess_good_values(["Pass", "Fail", "Distinction"]) == ["Pass", "Distinction"]
+    assert roles.guess_good_values(["Graduate", "Dropout", "Enrolled"]) == []
+
+
+def test_values_that_say_nothing_are_offered():
+    values = ["White", "XXX", "Black", "Race Not Available", "prefer not to say", "Unspecified", "unemployed"]
+    assert roles.guess_blanks(values) == ["XXX", "Race Not Available", "prefer not to say", "Unspecified"]
+    assert roles.guess_blanks(["known", "unknown"]) == []  # nothing else would be left
+
+
+@pytest.mark.parametrize("name", ["iid", "pid", "userID", "subjid", "participant", "patient"])
+def test_people_are_known_by_name_and_repetition(name):
+    frame = pd.DataFrame({name: np.repeat(np.arange(100), 10)})
+    assert roles.possible_people(frame, guess_columns(frame)) == {name: 1_000}
+
+
+@pytest.mark.parametrize("name", ["paid", "valid", "covid", "bid", "age", "students"])
+def test_words_that_only_look_like_ids_are_none(name):
+    frame = pd.DataFrame({name: np.repeat(np.arange(100), 10)})
+    assert roles.possible_people(frame, guess_columns(frame)) == {}

@@ -14,7 +14,7 @@ from commod import Commod, evaluate
 from commod.metrics.figures import CRITERIA
 from commod.models import WarmStart
 from commod.models.export import portable_json, to_portable
-from commod.models.prices import RIDGE, PricePath, solve_prices
+from commod.models.prices import LEEWAY, MAX_TURNOVER, RIDGE, PricePath, solve_prices
 from commod.models.training import LossWeights, TrainingData
 from commod.portable import COUNTED, Portable, load
 from tests.fitting import case, fit
@@ -71,6 +71,15 @@ def test_the_training_rows_reach_the_target_and_hardly_more(rows, share):
     assert share <= reached <= share + 0.02
 
 
+@pytest.mark.parametrize("by_label", [False, True])
+@pytest.mark.parametrize("price", [0.0, 0.05, 0.2])
+def test_no_step_of_the_slider_turns_many_people(rows, price, by_label):
+    path = PricePath(rows, LossWeights(0.0, price, 0.0, 0.0, by_label, update="decisions"))
+    rules = (path.rule_for(share, silent)[0] for share in np.arange(0, 1.001, 0.01))
+    steps = [np.mean(a != b) for a, b in pairwise(path.decided(path.balance(rule)) for rule in rules)]
+    assert 0 < max(steps) <= 0.01 * MAX_TURNOVER + 2 * LEEWAY + 1e-9
+
+
 def test_prices_are_in_people(rows):
     """A row that counts twice is as good as two rows."""
     weight = np.random.default_rng(0).integers(1, 3, len(rows.y))
@@ -125,7 +134,11 @@ def test_people_who_stay_keep_their_score(fitted):
 
 @pytest.mark.parametrize(
     ("data", "fairness"),
-    [("law_school", FAIRNESS[0]), *(pytest.param("compas", each, marks=pytest.mark.slow) for each in FAIRNESS)],
+    [
+        ("law_school", FAIRNESS[0]),
+        pytest.param("law_school", FAIRNESS[1], marks=pytest.mark.slow),
+        *(pytest.param("compas", each, marks=pytest.mark.slow) for each in FAIRNESS),
+    ],
 )
 def test_fairness_follows_the_slider_and_no_step_changes_many_people(data, fairness):
     c, path = case(data), WarmStart()

@@ -114,10 +114,22 @@ def test_f_as_a_column_of_scores():
     np.testing.assert_allclose(
         portable.predict_proba(on.test.X, base_scores=test["score"]), g.predict_proba(test), rtol=0, atol=1e-9
     )
+    spaced = test.rename(columns={"score": " score"})  # as the head of some files has it
+    np.testing.assert_array_equal(portable.predict(spaced), portable.predict(test))
     with pytest.raises(ValueError, match="read from column 'score', which these rows do not have"):
         portable.predict(on.test.X)
     with pytest.raises(ValueError, match="Column 'score' must hold probabilities between 0 and 1"):
         portable.predict(test.assign(score=2.0))
+
+
+def test_the_second_of_two_columns_of_one_name_is_found_as_pandas_calls_it():
+    on = case("german")
+    first = on.train.X.columns[0]
+    train, test = (part.X.rename(columns={first: "duration (2)"}) for part in (on.train, on.test))
+    g = Commod().fit(train, on.train.y, sensitive_features=on.train.sensitive)
+    portable = load(portable_json(g))
+    as_pandas = test.rename(columns={"duration (2)": "duration.1"})
+    np.testing.assert_array_equal(portable.predict(as_pandas), portable.predict(test))
 
 
 @pytest.mark.parametrize("kind", ["function", "other model", "scores"])

@@ -96,6 +96,8 @@ _WRONG = {
     "a pickle": (lambda: pickle.dumps({"a": 1}, protocol=4), "pickle, which is never opened"),
     "bytes": (bytes(range(256)) * 10, "bytes that no text has"),
     "broken utf-16": (b"\xff\xfea\x00,", "begins like UTF-16"),
+    "broken utf-32": (b"\xff\xfe\x00\x00a\x00", "begins like UTF-32"),
+    "German credit as it ships": (b"A11 6 A34 A43 1169\nA12 48 A32 A43 5951\n", "separated by spaces: use commas"),
     "no text": (b"a,b,c\n\x81\x8d\x8f\x90\x9d", "not UTF-8"),
     "cut-off parquet": (lambda: parquet(a=[1, 2], b=[1, 2], c=[1, 2])[:-9], "damaged or cut off"),
     "half a parquet": (b"PAR1" + bytes(50), "damaged or cut off"),
@@ -146,12 +148,14 @@ def test_a_wrong_file_is_told_so(case):
         GOOD.replace(b"\n", b"\r\n"),
         b"\xef\xbb\xbf" + GOOD,
         GOOD.decode().encode("utf-16"),
+        GOOD.decode().encode("utf-32"),
+        b"\x00\x00\xfe\xff" + GOOD.decode().encode("utf-32-be"),
         parquet(age=[30, 41], city=["North", "South"], hired=["yes", "no"]),
         workbook([["age", "city", "hired"], [30, "North", "yes"], [41, "South", "no"]]),
         gzip.compress(GOOD, mtime=0),
         gzip.compress(GOOD[:20], mtime=0) + gzip.compress(GOOD[20:], mtime=0),
     ],
-    ids=range(10),  # some hold the time at which they were made
+    ids=range(12),  # some hold the time at which they were made
 )
 def test_the_same_table_in_every_form(content):
     read = read_table(content)

@@ -12,6 +12,7 @@ from commod.dashboard.jobs.computation import Computation, Step, Task, is_large
 from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import BOUND, LIGHT_CELLS, Priority
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.standalone import grid_of, models_of, parts_of
 from commod.dashboard.model.training import fit_on_path, solve_path, some_refits, wanted_refits
 from commod.dashboard.state.settings import STOPS, Settings
 from commod.datasets import Choice, is_shipped, load_task, on_forget
@@ -56,9 +57,9 @@ def base(key: SceneKey) -> Task:
     return Task("base", key, (), (replace(step, needs_f=False, then=partial(keep_trained, key)),))
 
 
-def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int) -> Task:
+def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Any) -> Task:
     """What should be known of a table before it is used; `draft` is a name that no other has."""
-    return _apart("look", draft, (repr(choice), len(some)), look_at, some, of_each, choice, rows)
+    return _apart("look", draft, (repr(choice), len(some)), look_at, some, of_each, choice, rows, repeats)
 
 
 def about_model(token: str, digest: str, content: bytes) -> Task:
@@ -132,6 +133,15 @@ def splits(result: FitResult) -> Task | None:
     if not result.changed_test.any() or wanted_refits(result, "splits") < 2:
         return None
     return refits(result, "splits")
+
+
+def standalone(settings: Settings) -> Task:
+    """Every model of a page that needs no server, in parts that all processes share."""
+    parts = [
+        Task("models_of", settings.scene(), (part,), (Step(models_of, (part, grid), Priority.BACKGROUND),))
+        for part, grid in parts_of(settings, grid_of(settings))
+    ]
+    return Task("standalone", settings.scene(), (settings.model(),), (Step(list),), tuple(parts))
 
 
 tree = Computation(FitResult.tree)

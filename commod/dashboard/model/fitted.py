@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -37,7 +37,7 @@ from commod.explain.people import Segments, explain_people, explain_segments, le
 from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
-from commod.explain.tree import explain_rules
+from commod.explain.tree import DEPTHS, explain_rules
 from commod.explain.what_if import edit_row
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.metrics.intervals import new_people_interval
@@ -315,15 +315,15 @@ class FitResult:
 
     # ---- what pages ask for on its own ----
 
-    def tree(self, depth: int) -> ChangeTree:
+    def tree(self, depth: int, depths: Iterable[int] = DEPTHS) -> ChangeTree:
         """The tree of the changes, fitted on the training rows and read out on the test rows; or the model's own."""
         if self.g.rules is not None:
             return explain_rules(self.g, self.task, self.scene.encoded_test, self.scene.logit_test)
-        return self._learnt_tree(depth)
+        return self._learnt_tree(depth, depths)
 
-    def _learnt_tree(self, depth: int) -> ChangeTree:
+    def _learnt_tree(self, depth: int, depths: Iterable[int] = DEPTHS) -> ChangeTree:
         train, test = (self.scene.train.X, self.changed_train), (self.scene.test.X, self.changed_test)
-        return explain_tree(self.task, self.g.encoder_, *train, *test, depth)
+        return explain_tree(self.task, self.g.encoder_, *train, *test, depth, depths=depths)
 
     def shap(self, report: Progress | None = None) -> ShapComparison:
         """SHAP next to COMMOD's own account, on the test rows."""

@@ -25,14 +25,9 @@ from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
 _BROWSER = Path(__file__).parent / "browser"
-_HTML = (
-    '<div class="picture"><p class="verdict" aria-live="polite"><strong></strong><span></span></p>'
-    '<dl class="figures"></dl><p class="status" role="status"></p><div class="groups"></div><p class="legend"></p>'
-    '<div class="ghost" hidden></div></div>'
-)
 _picture = st.components.v2.component(
     "commod_picture",
-    html=_HTML,
+    html=(_BROWSER / "picture.html").read_text(),
     css=(_BROWSER / "picture.css").read_text(),
     js=(_BROWSER / "picture.js").read_text(),
 )

@@ -106,6 +106,16 @@ def choose_model(sweep: Sweep, place: int) -> None:
     state().model = (cell.value, dict(cell.others)["lambda_ratio"])
 
 
+def own_method(settings: Settings) -> str:
+    """COMMOD in the form in use, as a method."""
+    return {"decisions": "commod_decisions", "tree": "commod_tree"}.get(settings.update, "commod")
+
+
+def own_form(settings: Settings, limits: Form = ()) -> Form:
+    """The same as arguments of its sweep, with what limits the update; the affine form is no method of its own."""
+    return (*((("update", "affine"),) if settings.update == "affine" else ()), *limits)
+
+
 def on_explore(settings: Settings, cell: Cell) -> Settings:
     """The settings under which Explore trains a COMMOD model of a sweep."""
     usual, others = defaults(settings.data, settings.groups), dict(cell.others)
@@ -118,7 +128,7 @@ def on_explore(settings: Settings, cell: Cell) -> Settings:
         lambda_ratio=others["lambda_ratio"],
         lambda_concepts=usual.lambda_concepts,
         k=usual.k,
-        update=Settings.update,
+        update=others.get("update", METHODS[cell.method].settings.get("update", Settings.update)),
         direction=others.get("direction", here.direction),
         without=join(kept_out),
     )
@@ -235,8 +245,14 @@ def method_of(settings: Settings) -> str:
 
 
 def sweep_of(name: str, settings: Settings, form: Form = ()) -> Task:
-    """The sweep of a method; `form` is what limits COMMOD's update, and nobody else's."""
-    return tasks.sweep(settings, name, form if name == "commod" else ())
+    """The sweep of a method; `form` is that of COMMOD's update, see `own_form`."""
+    of_all = tuple(each for each in form if each[0] != "update")
+    return tasks.sweep(settings, name, form if name == "commod" else of_all if METHODS[name].is_commod else ())
+
+
+def own_sweep(settings: Settings, limits: Form = ()) -> Task:
+    """The sweep of COMMOD in the form in use."""
+    return sweep_of(own_method(settings), settings, own_form(settings, limits))
 
 
 def known(settings: Settings, names: list[str], form: Form = ()) -> dict[str, Sweep]:

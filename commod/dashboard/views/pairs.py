@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of, scene_of
 from commod.dashboard.state.settings import Settings
-from commod.dashboard.views.methods import Form, on_explore
+from commod.dashboard.views.methods import Form, on_explore, own_sweep
 from commod.decisions import Interview, models_to_choose_from
 from commod.experiments import Scene, Sweep
 
@@ -33,6 +32,6 @@ class Offer:
 
 def offer_of(settings: Settings, place: Any, form: Form = ()) -> Offer:
     """The models to choose from, waited for with a progress bar at `place`; `form` is what limits their update."""
-    sweep: Sweep = result_of(tasks.sweep(settings, "commod", form), place, "Training models to choose from")
+    sweep: Sweep = result_of(own_sweep(settings, form), place, "Training models to choose from")
     scene = scene_of(settings)
     return Offer(settings, scene, sweep, Interview(models_to_choose_from(scene, sweep)))

@@ -1,7 +1,7 @@
 """All methods of the paper's overview, declared: what each needs, what it turns, and how it is swept."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -111,6 +111,8 @@ _LAMBDA_FAIR = Knob(
     0.0,
     placed=False,  # all are on the app's slider, and links name them
 )
+# Where λ_fair is the share of the way to parity, in tenths.
+_TARGET = replace(_LAMBDA_FAIR, sweep=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0))
 _STRENGTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _ALPHAS = (0.5, 0.3, 0.24, 0.2, 0.16, 0.13, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01, 0.001)
 _FRAPPE = Knob(
@@ -141,7 +143,7 @@ METHODS: dict[str, Method] = {
         "this project, 2026",
         minimises_changes=True,
         estimator=_COMMOD,
-        knob=_LAMBDA_FAIR,
+        knob=_TARGET,
         others={"lambda_ratio": (0.0, 0.05, 0.2)},
         settings={"lambda_concepts": 0.05, "n_concepts": 2, "update": "decisions"},
         cost=2.0,
@@ -155,7 +157,7 @@ METHODS: dict[str, Method] = {
         criteria=(DP, EO),
         minimises_changes=True,
         estimator=_COMMOD,
-        knob=_LAMBDA_FAIR,
+        knob=_TARGET,
         others={"lambda_ratio": (0.0, 0.05, 0.2)},
         settings={"lambda_concepts": 0.05, "n_concepts": 2, "update": "tree"},
         cost=1.0,

@@ -202,3 +202,13 @@ def test_a_field_whose_page_was_left_meanwhile_is_let_go():
     name = "target_fairness_law_school_demographic_parity"
     target._keep(name)  # whose callback Streamlit calls all the same
     assert name not in target._kept()
+
+
+@pytest.mark.parametrize("only", ["dots", "tradeoff"])
+def test_a_link_can_ask_for_one_part_alone(only):
+    app = fine(run(only=only, lambda_fair="2"))
+    assert [title.value for title in app.title] == []
+    assert [each.label for each in app.sidebar.select_slider] == []
+    assert slider(app, "lambda_fair").value == 2.0
+    assert (picture(app) is not None) == (only == "dots")
+    assert app.query_params["only"] in (only, [only])

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from commod.dashboard.model import standalone
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.files import file_name, predictions_csv
@@ -481,3 +482,12 @@ def test_the_page_with_another_base_model_and_a_bad_link():
     app = fine(run(PAGE, data="german", f="gradient_boosting", lambda_fair="nan"))
     assert app.warning
     assert "f included" in words(app)
+
+
+def test_a_page_without_a_server_is_made_when_asked_for(monkeypatch):
+    tiny = {"lambda_fair": (0.0,), "lambda_ratio": (0.05,), "lambda_concepts": (0.05,), "k": (2,), "update": ("ratio",)}
+    monkeypatch.setattr(standalone.grid_of, "__defaults__", (tiny,))
+    app = fine(run(PAGE))
+    fine(app.button(key="make_page").click().run())
+    assert "Page as HTML" in [button.label for button in app.get("download_button")]
+    assert not app.checkbox  # the rows of built-in data are a matter of their licence

@@ -164,13 +164,15 @@ def told(app, words):
     return any(words in warning.value for warning in app.warning)
 
 
-def test_leaks_are_shown_before_and_after():
-    app = upload(example_table(500).assign(copy=lambda frame: (frame["hired"] == "yes") * 1.0))
-    assert told(app, "“copy” is the same as the outcome")
+def test_a_leak_is_told_once_and_left_out_in_one_click():
+    table = example_table(500)
+    table.insert(1, "copy", (table["hired"] == "yes") * 1.0)
+    app = upload(table)
+    assert told(app, "Without “copy”")
     fine(button(app, "Use these data").click().run())
-    assert len([warning for warning in app.warning if "“copy” is the same as the outcome" in warning.value]) == 2
-    fine(app.multiselect(key="own_features_leave out").set_value(["copy"]).run())
-    fine(button(app, "Use these data").click().run())
+    assert len([warning for warning in app.warning if "“copy”" in warning.value]) == 1
+    fine(button(app, "Leave it out").click().run())
+    assert app.multiselect(key="own_features_leave out").value == ["copy"]
     assert not told(app, "“copy”")
 
 
@@ -206,11 +208,11 @@ def test_a_few_columns_of_many_are_chosen():
 def test_numbers_are_cut_into_outcome_and_groups(app):
     fine(app.selectbox(key="own_target").set_value("test_score").run())
     fine(app.number_input(key="own_target_cut_test_score").set_value(70.0).run())
-    assert [option.split(" (")[0] for option in app.selectbox(key="own_favourable_test_score").options] == [
-        "< 70",
-        "≥ 70",
-    ]
-    assert app.selectbox(key="own_favourable_test_score").value == "≥ 70"
+    fine(next(each for each in app.button if each.label.startswith("test\\_score is ≥ 70")).click().run())
+    assert app.selectbox(key="own_favourable_test_score").value == "≥"
+    fine(app.number_input(key="own_target_cut_test_score").set_value(60.0).run())
+    assert app.selectbox(key="own_favourable_test_score").value == "≥"  # the side stays
+    fine(app.number_input(key="own_target_cut_test_score").set_value(70.0).run())
     fine(app.selectbox(key="own_sensitive").set_value("experience_years").run())
     fine(app.number_input(key="own_sensitive_cut_experience_years").set_value(6.0).run())
     fine(
@@ -219,6 +221,7 @@ def test_numbers_are_cut_into_outcome_and_groups(app):
     fine(button(app, "Use these data").click().run())
     task = app.session_state["held_own_data"].task
     assert task.spec.outcomes == ("test_score: < 70", "test_score: ≥ 70")
+    assert "Good values of “test_score”: ≥ 70." in task.spec.filter
     assert set(task.groups) == {"experience_years: < 6", "experience_years: ≥ 6"}
 
 
@@ -232,9 +235,10 @@ def test_scores_out_of_100_are_offered_and_divided():
 
 
 def test_the_same_person_in_train_and_test_is_told_and_can_be_helped():
-    visits = example_table(600).assign(person_id=lambda frame: [7 * (i // 2) for i in range(600)], seen="2020-01-01")
-    visits.loc[300:, "seen"] = "2021-06-30"
-    app = upload(visits.drop(columns="applicant"))
+    visits = example_table(600).drop(columns="applicant")
+    visits.insert(0, "person_id", [7 * (i // 2) for i in range(600)])
+    visits.insert(1, "seen", ["2020-01-01"] * 300 + ["2021-06-30"] * 300)
+    app = upload(visits)
     assert told(app, "600 rows share their")
     assert len(app.selectbox(key="own_split").options) == 3
     fine(app.selectbox(key="own_split").set_value("person person_id").run())

@@ -14,7 +14,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, features_of, in_words
-from commod.dashboard.views.methods import Form, label_of, on_explore
+from commod.dashboard.views.methods import Form, label_of, on_explore, own_method
 from commod.dashboard.views.splits import known_splits
 from commod.decisions import (
     Best,
@@ -38,6 +38,8 @@ from commod.models.competitors import METHODS
 SCREEN, KEPT_F = "screen", "f"
 # What is said of a model that changes nobody.
 AS_F = "the same decisions as f"
+# Of COMMOD in the form in use, whose best can be taken over.
+BEST = ", best"
 # In the order in which models stand side by side.
 _ORDER: dict[Verdict, int] = {"pass": 0, "does not apply": 1, "cannot tell": 2, "fail": 3}
 
@@ -67,7 +69,8 @@ class Candidate:
     @property
     def subject(self) -> str:
         """As it is called in a sentence."""
-        told = {SCREEN: "the model on your screen", KEPT_F: "f", "commod": "COMMOD's best"}.get(self.name, self.title)
+        told = {SCREEN: "the model on your screen", KEPT_F: "f"}.get(self.name, self.title)
+        told = told.replace(BEST, "'s best")
         return f"{told} ({AS_F})" if self.is_as_f else told
 
     @property
@@ -146,8 +149,8 @@ def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requi
         checked = check_requirements(required, facts)
     elif settings.problem() in asked_refits() and facts.changed:
         checked = _refits_are_coming(checked)
-    there = on_explore(settings, cell) if sweep.method == "commod" else None
-    title = f"{label_of(sweep.method)}, best" if sweep.method == "commod" else label_of(sweep.method)
+    there = on_explore(settings, cell) if METHODS[sweep.method].is_commod else None
+    title = label_of(sweep.method) + (BEST if sweep.method == own_method(settings) else "")
     rest: tuple[Any, ...] = (facts, checked, best.collapse, there)
     return Candidate(sweep.method, title, cell.words, cell, best.model.decisions_test, *rest)
 
@@ -165,7 +168,7 @@ def side_by_side(
     """The model of the sliders and f, then COMMOD's best unless that is it, then the others, the best first."""
     shown = on_screen(result, required)
     found = {name: best_of(settings, result, sweep, required) for name, sweep in sweeps.items()}
-    own = found.pop("commod", None)
+    own = found.pop(own_method(settings), None)
     others = sorted(found.values(), key=lambda one: (_ORDER[one.verdict], bool(one.collapse), -one.met))
     same = own is None or (own.there is not None and own.there.model() == result.settings)
     return [shown, f_as_it_is(result, required), *([] if same or own is None else [own]), *others]

@@ -34,8 +34,9 @@ class Beside:
 
     def draw(self) -> None:
         """The table with what is known, and pictures of it."""
-        self.names = sweeps.choose_methods(self.settings)
-        self.form = form_of(self.settings, self.required)
+        own = sweeps.own_method(self.settings)
+        self.names = list(dict.fromkeys([*sweeps.choose_methods(self.settings), own]))
+        self.form = sweeps.own_form(self.settings, form_of(self.settings, self.required))
         self.found = sweeps.known(self.settings, self.names, self.form)
         self.told, self.progress = st.empty(), st.empty()
         self.candidates = self._candidates(self.found)
@@ -70,13 +71,14 @@ class Beside:
         return side_by_side(self.settings, self.result, found, self.required)
 
     def _offer_best(self) -> None:
-        """One click to COMMOD's best, if it is another than the model on the screen."""
-        best = next((one for one in self.candidates if one.name == "commod"), None)
+        """One click to COMMOD's best in the form in use, if it is another than the model on the screen."""
+        own = sweeps.own_method(self.settings)
+        best = next((one for one in self.candidates if one.name == own), None)
         if best is None or best.there is None:
             return
         free = session.can_go_to(best.there)
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            told = verdict_in_words(best.checked, best.facts.people, f"COMMOD at {best.setting}")
+            told = verdict_in_words(best.checked, best.facts.people, f"{sweeps.label_of(best.name)} at {best.setting}")
             st.markdown(f"{told} It makes {AS_F}." if best.is_as_f else told)
             st.button(
                 "Take this setting",

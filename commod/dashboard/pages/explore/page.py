@@ -32,6 +32,8 @@ from commod.dashboard.views.words import say
 
 # Controls that stand beside what they move, not in the sidebar: a phone hides that.
 IN_SIGHT = ("lambda_fair",)
+# Parts that a link can ask for alone (?embed=true&only=dots), for a frame in slides or on a course site.
+ONLY = ("dots", "tradeoff")
 
 
 def show() -> None:
@@ -39,6 +41,8 @@ def show() -> None:
     frame.page("app.py")
     target.arrive()
     settings = session.current()
+    if (only := st.query_params.get("only", "")) in ONLY:
+        return _show_only(only, settings)
     with submit(tasks.fit(settings)) as training:
         if session.state().last_good is not None:
             let_picture_come(training)
@@ -88,6 +92,21 @@ def show() -> None:
     better = begin_next_steps(settings, result, offers)
     sweep_and_splits = (begin_sweep(result.settings), begin_splits(result))
     draw_pending(cost, *better, *sweep_and_splits, *rest, *begin_ahead(settings))
+
+
+def _show_only(only: str, settings: Settings) -> None:
+    """One part with its slider, and nothing else."""
+    with submit(tasks.fit(settings)) as training:
+        controls.control("lambda_fair")
+        result = train(settings, training)
+        if result is None:
+            st.stop()
+        explain(training)
+    line, sweep = known_line(result.settings), known_sweep(settings)
+    draw = draw_dots if only == "dots" else draw_pareto
+    draw(result, line, sweep)
+    session.keep_link(only=only)
+    draw_pending(begin_sweep(result.settings), *begin_ahead(settings))
 
 
 def _begin_rest(settings: Settings, result: FitResult) -> list[Pending | None]:

@@ -18,7 +18,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS, Settings, in_words
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.methods import on_explore
+from commod.dashboard.views.methods import on_explore, own_sweep
 from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.splits import known_splits
 from commod.dashboard.views.table import Table, show
@@ -166,14 +166,14 @@ def known_line(settings: Settings) -> list[FitResult]:
 
 
 def known_sweep(settings: Settings) -> Sweep | None:
-    """COMMOD's sweep behind the trade-off, if it is there."""
-    found: Sweep | None = get(tasks.sweep(settings, "commod"))
+    """COMMOD's sweep behind the trade-off, in the form in use, if it is there."""
+    found: Sweep | None = get(own_sweep(settings))
     return found
 
 
 def begin_sweep(settings: Settings) -> Pending | None:
-    """COMMOD's sweep behind the trade-off; when it is there the page is drawn anew, all else being in the cache."""
-    task = tasks.sweep(settings, "commod")
+    """The same to wait for; when it is there the page is drawn anew, all else being in the cache."""
+    task = own_sweep(settings)
     return None if get(task) is not None else Pending(submit(task), lambda _: st.rerun())
 
 

@@ -18,14 +18,14 @@ def file_name(result: FitResult, what: str, ending: str) -> str:
     return f"commod_{data}_{what}.{ending}"
 
 
-def predictions_csv(result: FitResult, refits: Refits) -> bytes:
+def predictions_csv(result: FitResult, refits: Refits | None) -> bytes:
     """The test rows: who they are, what f and g say, and how often it would happen again.
 
     Columns ``number`` (in the test part, as on the pages), ``row`` (of the data set), ``group, label, f_score, r,
     g_score, f_decision, g_decision, changed, right_by_record`` (whether g's decision is the label; with a shift, ``s``
     follows ``r``, and where a balance decides, ``balance`` stands in their place), ``f_certainty`` (the probability
-    that f gives to its decision) and ``refits_that_change`` (share); labels, decisions, ``changed`` and
-    ``right_by_record`` are 0 or 1.
+    that f gives to its decision) and ``refits_that_change`` (share; only with refits); labels, decisions, ``changed``
+    and ``right_by_record`` are 0 or 1.
     """
     scene = result.scene
     test, g = scene.test, result.g
@@ -46,7 +46,8 @@ def predictions_csv(result: FitResult, refits: Refits) -> bytes:
             "changed": (scene.decisions_test != result.decisions).astype(int),
             "right_by_record": (result.decisions == test.y.to_numpy()).astype(int),
             "f_certainty": scene.certainty_test,
-            "refits_that_change": refits.share,
         }
     )
+    if refits is not None:
+        frame["refits_that_change"] = refits.share
     return safe_csv(frame, for_spreadsheets=False)

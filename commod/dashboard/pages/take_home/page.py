@@ -12,9 +12,11 @@ import streamlit as st
 
 from commod import portable
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
+from commod.dashboard.jobs.wait import Pending, draw_pending, in_line, result_of
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.standalone import MOST_PEOPLE, grid_of, page_html
 from commod.dashboard.pages.take_home.files import file_name, predictions_csv
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided
@@ -27,6 +29,7 @@ from commod.dashboard.views import frame
 from commod.dashboard.views.download import offer
 from commod.dashboard.views.model import current_model
 from commod.dashboard.views.model_file import model_file
+from commod.datasets import is_shipped
 from commod.decisions import Requirements, best_under, facts_of
 from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
@@ -34,8 +37,8 @@ from commod.models.competitors import METHODS
 LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
 REPORT_SIZE = 50_000
-# Of a test row among the predictions.
-ROW_SIZE = 110
+# Of a test row among the predictions. Of more rows than this, nobody waits for refits to get them.
+ROW_SIZE, MANY_ROWS = 110, 20_000
 
 
 def show() -> None:
@@ -47,8 +50,9 @@ def show() -> None:
     session.keep_link()
     _files(result, session.current())
     _how_to(result)
+    page = _page(result)
     # Report and predictions tell whether it would happen again: begun here, it is there when they are asked for.
-    draw_pending(Pending(submit(tasks.refits(result)), lambda _: None))
+    draw_pending(Pending(submit(tasks.refits(result)), lambda _: None), page)
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,8 @@ def exports(
     spec = result.task.spec
     code = to_python(result.settings)
     sizes, sums = _sizes(result.settings, result), "the balance" if result.g.decides else "r"
+    many = len(result.scene.test) > MANY_ROWS
+    again = "" if many else ", and how often it would happen again"
     of_f = {"column": "with f's scores read from their column", "given": "with f's scores to be passed along"}
     return [
         Export(
@@ -94,11 +100,10 @@ def exports(
             "CSV",
             ":material/table:",
             f"To count for yourself: the {len(result.scene.test):,} test {spec.people} with group, label, the scores "
-            f"and decisions of f and g, {sums}, how sure f was, and how often it would happen again. 1 is "
-            f"“{spec.outcomes[1]}”.",
+            f"and decisions of f and g, {sums}, how sure f was{again}. 1 is “{spec.outcomes[1]}”.",
             file_name(result, "predictions", "csv"),
             f"about {_size(len(result.scene.test) * ROW_SIZE)}",
-            lambda: predictions_csv(result, result_of(tasks.refits(result))),
+            lambda: predictions_csv(result, None if many else result_of(tasks.refits(result))),
         ),
         Export(
             "Recipe",
@@ -147,6 +152,44 @@ def _file(export: Export, place: Any) -> None:
     place.markdown(f"**{export.title}** ({export.size})  \n{escape_markdown(export.purpose)}")
     label = f"{export.title} as {export.kind}"
     offer(label, export.make, export.name, place=place, key=f"take_{export.title}", icon=export.icon)
+
+
+def _page(result: FitResult) -> Pending | None:
+    """A page that needs no server, which takes minutes to make: begun when somebody asks for it."""
+    with st.container(border=True):
+        st.markdown(
+            "**Page without a server** (about 1 MB)  \nTo hand out: all sliders, both criteria and every update in one "
+            "HTML file, with a five-minute lesson. It opens on any phone or computer and needs no network."
+        )
+        settings, own = result.settings, not is_shipped(result.task.name)
+        rows = own and st.checkbox(f"Put rows of up to {MOST_PEOPLE} test people into the file", key="take_rows")
+        place, task = st.empty(), tasks.standalone(settings)
+        name, address = file_name(result, "page", "html"), (st.context.url or "").partition("/take_home")[0]
+
+        def ready(parts: list[bytes]) -> None:
+            make = partial(page_html, settings, grid_of(settings), parts, people=rows, app=address)
+            offer("Page as HTML", lambda: make().encode(), name, place=place, key="take_page", icon=":material/web:")
+
+        if (parts := get(task)) is not None:
+            ready(parts)
+        elif place.button("Make the page (takes some minutes)", key="make_page") or _asked_for() == settings:
+            st.session_state["page_asked_for"] = settings
+            return Pending(
+                submit(task),
+                lambda ticket: ready(ticket.result()),
+                lambda ticket: _tell(place, ticket),
+            )
+    return None
+
+
+def _tell(place: Any, ticket: Ticket) -> None:
+    place.progress(ticket.progress, in_line("Training every model", ticket))
+
+
+def _asked_for() -> Settings | None:
+    """Of which model the page is being made."""
+    found: Settings | None = st.session_state.get("page_asked_for")
+    return found
 
 
 def _how_to(result: FitResult) -> None:

@@ -16,8 +16,9 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError, return_freed_memory, table_size
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.state.uploads import UploadError, take_upload
+from commod.dashboard.text.escape import escape_markdown
 from commod.datasets import Choice, guess_columns, roles
-from commod.datasets.leaks import find_repeats, sample_rows
+from commod.datasets.leaks import Leak, find_repeats, sample_rows
 from commod.datasets.own import Done, with_a_line
 from commod.experiments.look import LOOKED_AT, Look
 from commod.models.threshold import ONE_HALF
@@ -40,7 +41,7 @@ class Draft(Held):
     problem: str = ""
     chosen: dict[str, Any] = field(default_factory=dict)
     told: tuple[Done, ...] = ()  # what was done to the data in use
-    leaks: list[str] = field(default_factory=list)  # of the data in use
+    leaks: list[Leak] = field(default_factory=list)  # of the data in use
     used: Choice | None = None  # what the data in use were made by, if it was from this file
     uploads: int = 0  # a new number is a new, empty uploader
     forgotten: str = ""  # what was forgotten just now
@@ -88,20 +89,21 @@ draft = PageState("your_data", Draft)
 
 
 def _look(here: Draft, choice: Choice) -> Look:
-    repeats, rows, place = find_repeats(here.repeats, choice), len(here.frame), st.empty()
+    rows, place = len(here.frame), st.empty()
     some = here.frame.sample(min(LOOKED_AT, rows), random_state=0).sort_index()
 
     def at(some: pd.DataFrame) -> Look | None:
-        return result_of(tasks.look(here.token, some, of_each, usable, rows), place, "Looking at the data")
+        task = tasks.look(here.token, some, of_each, usable, rows, here.repeats)
+        return result_of(task, place, "Looking at the data")
 
     try:
         usable = with_a_line(here.frame, choice)
         of_each = sample_rows(here.frame, usable)
         found = at(some) or at(here.frame)
     except ValueError as error:
-        return Look(repeats, problem=f"As chosen, these data cannot be used. {error}")
+        return Look(find_repeats(here.repeats, choice), problem=f"As chosen, these data cannot be used. {error}")
     assert found is not None  # of all rows it is never
-    return replace(found, warnings=[*found.warnings, *repeats])
+    return found
 
 
 @contextmanager
@@ -154,3 +156,27 @@ def select(label: str, options: list[str], name: str, default: str, **more: Any)
     if value not in options:
         value = draft().chosen[name] = default
     return str(st.selectbox(label, options, **kept(name, value), **more))
+
+
+class UnansweredError(Exception):
+    """Something is asked that cannot be guessed well enough; the page goes on when it is answered."""
+
+
+def ask(question: str, answers: dict[str, str], name: str, others: list[str] | None = None) -> None:
+    """Ask for what is chosen under a name, unless it has been chosen: the likeliest answers in words, and others."""
+    here = draft()
+    if name in here.chosen:
+        return
+
+    def answer(value: str | None) -> None:
+        if value is not None:
+            here.chosen[name] = value
+
+    with st.container(border=True):
+        st.markdown(f"**{escape_markdown(question)}** We cannot tell from the file.")
+        for place, (value, meaning) in enumerate(answers.items()):
+            st.button(escape_markdown(meaning), key=f"answer_{name}_{place}", on_click=answer, args=(value,))
+        if others:
+            taken = mirrored(f"answer_{name}", None, answer)
+            st.selectbox("Or another column", others, index=None, placeholder="Choose a column", **taken)
+    raise UnansweredError

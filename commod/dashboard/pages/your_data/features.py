@@ -56,6 +56,14 @@ def _draw_columns(taken: dict[str, str], kinds: dict[str, str]) -> None:
         st.html(html_table(headings, rows, caption="The columns of the file", text=(1, 2, 5), tall=len(rows) > 15))
 
 
+def leave_out(*columns: str) -> None:
+    """Use these columns no longer."""
+    lists: dict[str, list[str]] = draft().chosen["features"]
+    for key in lists:
+        lists[key] = [column for column in lists[key] if column not in columns]
+    lists["leave out"] += columns
+
+
 def choose_merits(numbers: list[str]) -> dict[str, Any]:
     """Numbers of which more, or less, should never count against a person; none at first, since it is a judgement."""
     ways = _named("merits", MERITS, numbers, help=tip("merit"), placeholder="None")

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.pages.your_data.draft import draft, kept, select
-from commod.dashboard.pages.your_data.roles import choose_cut
+from commod.dashboard.pages.your_data.roles import ask_column, choose_blanks, choose_cut
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -41,13 +41,18 @@ def choose_groups(choice: Choice) -> Choice:
     """The choice with its groups: by which columns, how these are cut and put together, and which of them."""
     here = draft()
     columns = [column for column in roles.columns_of_roles(here.guesses) if column != choice.target]
-    first = select("Sensitive attribute", columns, "sensitive", roles.guess_sensitive(columns, here.guesses))
+    guess = roles.guess_sensitive(columns, here.guesses)
+    ask_column("Which column says which group a person belongs to?", guess, columns, "sensitive")
+    first = select("Sensitive attribute", columns, "sensitive", str(guess))
     others = ["", *(column for column in columns if column != first)]
     label = "Crossed with"
     second = select(label, others, "crossed", "", format_func=lambda name: name or "nothing", help=tip("crossing"))
     choice = replace(choice, sensitive=(first, second) if second else first)
     cuts = {column: cut for column in choice.sensitive_columns if (cut := _choose_cuts(column))}
     choice = replace(choice, cuts=cuts)
+    for column in choice.sensitive_columns:
+        blanks = choose_blanks(column, roles.values_of(here.frame[column], cuts.get(column)))
+        choice = replace(choice, blanks=(*choice.blanks, *blanks))
     # What was put together of a column stays so, whatever it is crossed with.
     if new := [column for column in choice.sensitive_columns if _merge_key(column) not in here.chosen]:
         guessed = roles.guess_merge(here.frame, choice)
@@ -207,7 +212,7 @@ def draw_counts(choice: Choice) -> None:
         ]
         for group, row in counted.iterrows()
     ]
-    headings = ["Group", "Rows", f"{choice.target}: {choice.favourable}", "To test on, about"]
+    headings = ["Group", "Rows", f"{choice.target}: {' or '.join(choice.good_values)}", "To test on, about"]
     st.html(html_table(headings, rows, caption="Rows of each group"))
     if told := left_out_in_words(list(choice.groups), tested):
         st.caption(escape_markdown(told))

@@ -8,8 +8,8 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.your_data import draft as drafts
-from commod.dashboard.pages.your_data.draft import Draft, draft, kept
-from commod.dashboard.pages.your_data.features import choose_features, choose_merits
+from commod.dashboard.pages.your_data.draft import Draft, UnansweredError, draft, kept
+from commod.dashboard.pages.your_data.features import choose_features, choose_merits, leave_out
 from commod.dashboard.pages.your_data.groups import (
     choose_groups,
     choose_sealed,
@@ -21,7 +21,7 @@ from commod.dashboard.pages.your_data.line import choose_line
 from commod.dashboard.pages.your_data.roles import choose_outcome, choose_scores, choose_split, choose_weight
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import NoRoomError, OwnData, own_data
-from commod.dashboard.state.settings import defaults
+from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -72,11 +72,11 @@ def _example() -> bytes:
 # ---- say what is what ----
 
 
-def _choose() -> None:
-    """What each column is, what that would mean, and the button that makes a task of it."""
+def _choose() -> Any:
+    """What each column is, what that would mean, and the button that makes a task of it; and a place below that."""
     here = draft()
     if here.table is None:
-        return
+        return st.empty()
     st.header(f"What is what in {escape_markdown(here.name)}")
     for notice in here.table.notices:
         st.info(escape_markdown(notice), icon=":material/info:")
@@ -84,21 +84,28 @@ def _choose() -> None:
     if (usable := len(columns_of_roles(here.guesses))) < 2:
         told = f"An outcome and a sensitive attribute need two values or more; this table has {usable} such column(s)."
         st.error(f"{told} Add what is missing.", icon=":material/error:")
-        return
+        return st.empty()
     try:
         choice, place = _choice()
+    except UnansweredError:
+        st.info("The rest of this page follows when the question is answered.", icon=":material/help:")
+        return st.empty()
     except ChoiceError as error:
         st.error(escape_markdown(str(error)), icon=":material/error:")
-        return
+        return st.empty()
     with place:
         choice, answered = choose_line(choice)
     look = here.look(choice)
     if look.problem:
         st.warning(escape_markdown(look.problem), icon=":material/warning:")
-    for sentence in look.warnings:
-        st.warning(escape_markdown(sentence), icon=":material/warning:")
+    for place, leak in enumerate(look.warnings):
+        st.warning(escape_markdown(leak), icon=":material/warning:")
+        if leak.columns:
+            title = "Leave it out" if len(leak.columns) == 1 else f"Leave these {len(leak.columns)} columns out"
+            st.button(title, key=f"leave_out_{place}", on_click=leave_out, args=leak.columns)
     for doubt in look.doubts(choice):
-        if doubt.kind == "turned" and not answered:  # it stands above, as a question
+        # The first stands above, as a question; the other is told at the top, of all rows.
+        if (doubt.kind == "turned" and not answered) or (doubt.kind == "fair" and here.used == choice):
             continue
         box, icon = (st.info, ":material/info:") if doubt.kind == "fair" else (st.warning, ":material/warning:")
         box(escape_markdown(doubt.text), icon=icon)
@@ -110,8 +117,10 @@ def _choose() -> None:
     }
     why_not = tip("unusable") if look.problem else None if answered else tip("unanswered")
     st.button("Use these data", disabled=why_not is not None, help=why_not, **how)
+    waiting = st.empty()
     if here.used == choice:
         st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
+    return waiting
 
 
 def _choice() -> tuple[Choice, Any]:
@@ -121,7 +130,8 @@ def _choice() -> tuple[Choice, Any]:
     with left:
         outcome, good = choose_outcome()
     with right:
-        choice = choose_groups(Choice(outcome.column, good, "", (), {}, target_cut=outcome.cut))
+        choice = Choice(outcome.column, good, "", (), {}, target_cut=outcome.cut, blanks=outcome.blanks)
+        choice = choose_groups(choice)
     choice = seal_at_first(choice)
     draw_counts(choice)
     choice = choose_unknown(choice)
@@ -167,7 +177,7 @@ def _use(choice: Choice) -> None:
 # ---- what is in use ----
 
 
-def _in_use() -> None:
+def _in_use(waiting: Any) -> None:
     """The data this session works on, what was done to them, and the button that forgets them."""
     own = own_data()
     if own is None:
@@ -175,14 +185,15 @@ def _in_use() -> None:
     here, task = draft(), own.task
     st.header(f"In use: {escape_markdown(task.spec.title)}")
     try:
-        start = _start(own)
+        start = _start(own, waiting)
         if start.care:
             st.warning(escape_markdown(start.care), icon=":material/warning:")
         st.success(f"All pages work on these data now. {escape_markdown(start.told)}", icon=":material/check:")
     except ValueError as error:
+        waiting.empty()
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
     draw_group_sizes(task, told="{rate:.1%}: {outcome}")
-    for sentence in here.leaks:
+    for sentence in here.leaks if here.used is None else ():  # else they stand below
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     if here.told:
         _draw_done(here.told)
@@ -191,15 +202,24 @@ def _in_use() -> None:
         st.button("Forget these data", on_click=_forget, icon=":material/delete:")
 
 
-def _start(own: OwnData) -> Start:
-    """Where the pages open on these data, and why: found at the first visit."""
+def _start(own: OwnData, waiting: Any) -> Start:
+    """Where the pages open on these data, and why: found at the first visit, unless somebody does not wait for it."""
     if own.start is None:
         settings = session.current()
-        own.begin(result_of(tasks.start(settings), st.empty(), "Looking for a setting to begin with"))
-        if settings == session.current() and settings.data == own.name:
-            session.go_to(defaults(own.name).looked_at_as(settings))
+        with waiting.container():
+            place = st.empty()
+            stopped = Start({"lambda_fair": 0.0}, "They open with f as it is: the search for a setting was stopped.")
+            st.button("Stop, and open with f as it is", on_click=_begin, args=(own, stopped, settings))
+        _begin(own, result_of(tasks.start(settings), place, "Looking for a setting to begin with"), settings)
+        waiting.empty()
     assert own.start is not None
     return own.start
+
+
+def _begin(own: OwnData, start: Start, settings: Settings) -> None:
+    own.begin(start)
+    if settings == session.current() and settings.data == own.name:
+        session.go_to(defaults(own.name).looked_at_as(settings))
 
 
 def _draw_done(done: tuple[Done, ...]) -> None:
@@ -223,22 +243,15 @@ def _what_it_is() -> None:
     with st.expander("What is needed, and what happens to it"):
         st.markdown(
             """
-- **Outcome**: what was decided or what happened, in two classes; say which one is good for a person. Numbers are cut in
-  two where you say.
-- **Sensitive attribute**: whose groups are to be treated alike, up to 12 of them; two attributes can be crossed.
-  Values can be put together under one name, and numbers are cut into bands. It is used to train g and to measure,
-  never as a feature. Rows that do not say their group can be trained on; nothing is measured on them.
-- **Weights**: for how many people a row stands, if the rows are of a survey.
-- **The model f**: trained here, or, if you have a model already, a column with its probabilities of the favourable
-  outcome (or scores out of 10 or 100, which are divided). Then f itself is not needed: g
-  starts from that score and the features.
-- **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows
-  to test on, if a column says when it was.
+- **Outcome**: what was decided or what happened; say which values are good for a person. Numbers are cut where you say.
+- **Sensitive attribute**: whose groups are to be treated alike, up to 12; two attributes can be crossed. It is used to
+  train g and to measure, never as a feature. Rows that do not say their group can be trained on.
+- **The model f**: trained here, or a column with your model's probabilities (or scores out of 10 or 100) of the
+  favourable outcome. Then f itself is not needed.
+- **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows.
 - **Sealed people**: a fifth of them, whom no page looks at until you decide. This page counts the whole file.
-- **Merit**: numbers of which more (or less) should never count against a person, such as a grade. The pages then count
-  for whom more of it hurts all the same. Leave both lists empty if nothing is to be said.
-- **Missing values** (empty cells, and words such as ?, NA or unknown) are filled in or their rows left out, as you say,
-  and the page tells how many.
+- **Merit**: numbers of which more (or less) should never count against a person, such as a grade.
+- **Missing values** (empty cells, and words such as ?, NA or unknown) are filled in or their rows left out, as you say.
 - Nothing that is uploaded is executed, unpickled or written to disk. Reloading the page in the browser or closing it
   ends the session, and the data with it, ten minutes later at the latest.
 """
@@ -256,8 +269,10 @@ def show() -> None:
         st.info("The link you came with has set the data set, so no other can be brought.", icon=":material/lock:")
         session.keep_link()
         st.stop()
-    _in_use()
+    top = st.container()
     _bring()
-    _choose()
+    waiting = _choose()
     _what_it_is()
+    with top:
+        _in_use(waiting)
     session.keep_link()

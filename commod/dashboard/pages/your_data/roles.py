@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from commod.dashboard.pages.your_data.draft import draft, kept, select
+from commod.dashboard.pages.your_data.draft import UnansweredError, ask, draft, kept, select
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.datasets import ChoiceError, roles
@@ -22,26 +22,55 @@ class Classes:
     column: str
     cut: float | None
     rows: dict[str, int]
+    blanks: tuple[str, ...] = ()
 
     def label(self, value: str) -> str:
         """A value for a list to choose from."""
         return f"{value} ({count_of(self.rows[value], 'row')})"
 
 
-def choose_outcome() -> tuple[Classes, str]:
-    """The outcome, where it is cut, and its favourable value."""
-    here = draft()
+def choose_outcome() -> tuple[Classes, str | tuple[str, ...]]:
+    """The outcome, where it is cut, and its favourable values."""
     outcome = _outcome()
-    values = list(outcome.rows)
-    good = roles.guess_favourable(values, outcome.column, [str(column) for column in here.frame.columns])
+    values, is_cut = list(outcome.rows), outcome.cut is not None
     name = f"favourable_{outcome.column}"
-    return outcome, select("The favourable outcome", values, name, good, format_func=outcome.label)
+    if len(values) > 2:
+        return outcome, _choose_several(outcome, name)
+    value_of = {value[0] if is_cut else value: value for value in values}  # a side stays chosen where the cut moves
+    guess = roles.guess_favourable(values, outcome.column, [str(column) for column in draft().frame.columns])
+    if is_cut or not guess.is_sure:  # where good begins, nobody but the user knows
+        answers = {key: f"{outcome.column} is {outcome.label(value)}" for key, value in value_of.items()}
+        ask("Which is good for a person?", answers, name)
+    at_first = next(key for key, value in value_of.items() if value == guess)
+    labels = {key: outcome.label(value) for key, value in value_of.items()}
+    return outcome, value_of[select("The favourable outcome", list(labels), name, at_first, format_func=labels.get)]
+
+
+def _choose_several(outcome: Classes, name: str) -> str | tuple[str, ...]:
+    """Which of many values are good; at first those that say so, if each says what it is."""
+    values, label = list(outcome.rows), "Which of these are good for a person?"
+    chosen = [value for value in draft().chosen.get(name, roles.guess_good_values(values)) if value in values]
+    found: list[str] = st.multiselect(label, values, format_func=outcome.label, **kept(name, chosen))
+    if not found:
+        raise UnansweredError
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def ask_column(question: str, guess: roles.Guess, columns: list[str], name: str) -> None:
+    """Ask for a column, if the guess is often wrong: the best candidates with what they hold, and all others."""
+    if not guess.is_sure:
+        examples = draft().guesses["examples"]
+        best = [str(column) for column in (guess, *guess.others)]
+        answers = {column: f"{short(column)} ({short(examples[column])})" for column in best}
+        ask(question, answers, name, [column for column in columns if column not in best])
 
 
 def _outcome() -> Classes:
     here = draft()
     columns, label = roles.columns_of_roles(here.guesses), "Outcome (target)"
-    column = select(label, columns, "target", roles.guess_target(columns, here.guesses))
+    guess = roles.guess_target(columns, here.guesses)
+    ask_column("Which column says what was decided, or what happened?", guess, columns, "target")
+    column = select(label, columns, "target", str(guess))
     cut = None
     if column in roles.columns_of_numbers(here.guesses):
         is_cut = True
@@ -51,10 +80,23 @@ def _outcome() -> Classes:
             is_cut = st.toggle("Cut these numbers in two", **kept(key, at_first))
         if is_cut:
             cut = choose_cut(f"target_cut_{column}", column, roles.guess_cut(here.frame[column]))
-    rows = classes_of(here.frame[column], cut).value_counts()
+    rows = {str(value): int(count) for value, count in classes_of(here.frame[column], cut).value_counts().items()}
+    blanks = choose_blanks(column, list(rows))
+    rows = {value: count for value, count in rows.items() if value not in blanks}
     if len(rows) < 2:
         raise ChoiceError(f"“{short(column)}” has one class only: choose a column with two or more as {label.lower()}.")
-    return Classes(column, cut, {str(value): int(count) for value, count in rows.items()})
+    return Classes(column, cut, rows, blanks)
+
+
+def choose_blanks(column: str, values: list[str]) -> tuple[str, ...]:
+    """Values of a column that say nothing, if some seem to."""
+    found = roles.guess_blanks(values)
+    if not found:
+        return ()
+    name = f"blanks_{column}"
+    chosen = draft().chosen.get(name, found)
+    label = f"Values of “{escape_markdown(column)}” that count as empty"
+    return tuple(st.multiselect(label, values, **kept(name, chosen), placeholder="None"))
 
 
 def choose_cut(name: str, column: str, guess: float, label: str = "Cut at (this number and above, or below)") -> float:

@@ -191,6 +191,7 @@ class Picture {
       this.show(picture);
       this.point(picture, changes, mark);
     };
+    if (this.data.find) return draw(this.data.find({ ...this.data.query, ...changes })); // a page without a server
     const wait = (before) => (this.status.textContent = before ? `${this.data.before} ${before}` : this.data.training);
     this.pictures.ask(this.address(changes), draw, wait);
   }

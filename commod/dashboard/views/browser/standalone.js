@@ -1,0 +1,455 @@
+
+// ---- a page without a server: it has every model of a grid, and shows them by the component above ----
+
+const $ = (selector) => document.querySelector(selector);
+const build = (name, attributes = {}, ...inside) => {
+  const element = ["svg", "path", "g", "text", "line"].includes(name) ? makeSvg(name) : make(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...inside);
+  return element;
+};
+// What `standalone.py` has put into columns: the document of row n.
+const row = (columns, n) => {
+  const { object, list, all, few, index } = columns;
+  if (object) return Object.fromEntries(Object.entries(object).map(([name, each]) => [name, row(each, n)]));
+  return list ? list.map((each) => row(each, n)) : all ? all[n] : few[index ? index[n] : 0];
+};
+const pairs = (flat) => new Map(Array.from({ length: flat.length / 2 }, (_, i) => flat.slice(2 * i, 2 * i + 2)));
+const SLIDERS = ["lambda_fair", "lambda_ratio", "lambda_concepts", "k"], CHOICES = ["fairness", "update"];
+const AXES = ["fairness", "update", "lambda_ratio", "lambda_concepts", "lambda_fair"];
+const circle = (r) => `M-${r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 -${2 * r},0`;
+const MARKS = { frontier: circle(2.5), line: circle(3.5), tried: "M-5,-5H5V5H-5Z", current: circle(9), deployed: "M0,-8L8,0L0,8L-8,0Z" };
+const WIDE = 460, HIGH = 300, LEFT = 52, BELOW = 44, MOST_TRIED = 60;
+
+class Models {
+  constructor(pack) {
+    this.pack = pack;
+    this.made = new Map();
+    this.count = AXES.reduce((n, name) => n * pack.grid[name].length, 1);
+  }
+
+  number(settings) {
+    return AXES.reduce((n, name) => n * this.pack.grid[name].length + this.pack.grid[name].indexOf(settings[name]), 0);
+  }
+
+  setting(number) {
+    return Object.fromEntries([...AXES].reverse().map((name) => {
+      const values = this.pack.grid[name], place = number % values.length;
+      number = (number - place) / values.length;
+      return [name, values[place]];
+    }));
+  }
+
+  part(settings, ...names) {
+    return row(names.reduce((columns, name) => columns.object[name], this.pack.models), this.number(settings));
+  }
+
+  // Where a model lies on the trade-off.
+  point(settings) {
+    return this.part(settings, "picture", "point");
+  }
+
+  // The document that GET /model answers with.
+  picture(settings, language) {
+    const key = `${this.number(settings)} ${settings.k} ${language}`, { pack } = this;
+    if (!this.made.has(key)) {
+      const sliders = SLIDERS.map((name) => `${pack.words[language].symbols[name]} ${settings[name]}`).join(", ");
+      const text = { ...this.part(settings, "text", language), setting: sliders + pack.behind[settings.update] };
+      this.made.set(key, { ...this.part(settings, "picture"), settings: { ...pack.query, ...settings }, text });
+    }
+    return this.made.get(key);
+  }
+
+  // A figure of a model by name, or that of its criterion.
+  figure(settings, name = this.pack.criteria[settings.fairness].figure) {
+    return this.part(settings, "picture", "figures").find((figure) => figure.name === name);
+  }
+
+  // How far the logits of f and g lie above the line for one person: above 0 they say yes.
+  decide(settings, cells) {
+    const { encoded, intercept, line, acts_on, mirror, across } = this.pack.person, model = this.part(settings, "model");
+    const raw = encoded.map(([column, level]) => Number(level === null ? cells[column] : cells[column] === level));
+    const x = encoded.map(([, , mean, scale], i) => (raw[i] - mean) / scale);
+    const f = encoded.reduce((sum, each, i) => sum + each[4] * raw[i], intercept) - line;
+    const sum = ([start, weights]) => [...pairs(weights)].reduce((all, [i, weight]) => all + weight * x[i], start);
+    const flip = (flipped) => ({ f, g: flipped ? -mirror * f + (f > 0 ? -across : across) : f });
+    const holds = ([accepted, asks]) => f > 0 === accepted && asks.every(([i, cut, above]) => x[i] > cut === above);
+    if (model.rules) return flip(model.rules.some(holds));
+    if (acts_on !== "everybody" && f > 0 !== (acts_on === "positive")) return flip(false);
+    const g = sum(model.r) * f + (model.s ? sum(model.s) : 0);
+    return model.step === undefined ? { f, g } : flip(g + (f > 0 ? model.step : 0) > 0 !== f > 0);
+  }
+}
+
+class Page {
+  constructor(pack) {
+    Object.assign(this, { pack, models: new Models(pack), tried: [], formats: {}, asked: new URLSearchParams(location.search) });
+    const wanted = this.asked.get("lang") ?? navigator.language.slice(0, 2);
+    this.language = wanted in pack.words ? wanted : Object.keys(pack.words)[0];
+    this.settings = this.start = Object.fromEntries(Object.keys(pack.grid).map((name) => [name, pack.query[name]]));
+    const given = [...this.asked].filter(([name, value]) => pack.grid[name]?.includes(value));
+    this.settings = { ...this.start, ...Object.fromEntries(given) };
+    this.root = $("#picture").attachShadow({ mode: "open" });
+    this.root.append($("#shape").content.cloneNode(true));
+    const only = (this.asked.get("only") ?? "").split(",").map((name) => document.getElementById(name)).filter(Boolean);
+    only.forEach((section) => section.classList.add("shown"));
+    document.body.classList.toggle("only", only.length > 0);
+    this.lesson = only.length || given.length ? null : new Lesson(this);
+    $("#language").addEventListener("click", () => {
+      this.language = Object.keys(pack.words).find((language) => language !== this.language);
+      this.write();
+    });
+    $("#skip").addEventListener("click", () => {
+      this.lesson = this.lesson ? null : new Lesson(this);
+      if (!this.lesson) this.go(this.start);
+      this.write();
+    });
+    this.write();
+  }
+
+  get words() {
+    return this.pack.words[this.language];
+  }
+
+  say(name, values = {}) {
+    return this.words[name].replace(/\{(\w+)\}/g, (_, field) => values[field]);
+  }
+
+  number(value, digits = 0) {
+    const how = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    this.formats[`${this.language} ${digits}`] ??= new Intl.NumberFormat(this.language, how);
+    return value === null ? "–" : this.formats[`${this.language} ${digits}`].format(value);
+  }
+
+  percent(share, digits = 1) {
+    return `${this.number(100 * share, digits)}${this.language === "fr" ? "\u202f" : ""}%`;
+  }
+
+  parts(count, of) {
+    return this.say("of", { count: this.number(count), of: this.number(of) });
+  }
+
+  // All texts anew, as after a change of language.
+  write() {
+    document.documentElement.lang = this.language;
+    document.title = this.words.title;
+    document.body.classList.toggle("lesson", this.lesson !== null);
+    for (const each of document.querySelectorAll("[data-say]")) each.textContent = this.say(each.dataset.say);
+    for (const each of document.querySelectorAll("[data-label]")) each.setAttribute("aria-label", this.say(each.dataset.label));
+    $("#skip").textContent = this.say(this.lesson ? "skip" : "again");
+    const values = { made: this.pack.made, models: this.number(this.models.count) };
+    $("#about").replaceChildren(build("p", { class: "caption" }, this.say("about", values)));
+    if (this.pack.app) $("#about").append(build("a", { href: this.pack.app }, this.say("app")));
+    this.controls();
+    this.person();
+    this.draw();
+    if (this.lesson) this.lesson.write();
+    else $("#guide").replaceChildren();
+  }
+
+  go(settings) {
+    if (this.models.number(settings) !== this.models.number(this.settings)) this.tried = [...this.tried, this.settings].slice(-MOST_TRIED);
+    this.settings = settings;
+    this.place();
+    this.draw();
+    if (!this.lesson) history.replaceState(null, "", `?${new URLSearchParams({ ...Object.fromEntries(this.asked), ...settings })}`);
+  }
+
+  draw() {
+    this.show(this.lesson?.picture());
+    if (this.lesson) return this.lesson.moved();
+    for (const part of [this.tradeoff, this.changes, this.checks, this.concepts, this.tree, this.decide]) part.call(this);
+  }
+
+  // ---- the component; the lesson may have it show dots alone ----
+
+  show(dots) {
+    const { words, settings, pack } = this, here = dots ?? this.models.picture(settings, this.language);
+    const names = dots ? [] : words.names[settings.fairness], [fair, accuracy] = [undefined, "accuracy"].map((name) => this.models.figure(settings, name));
+    const line = pack.grid.lambda_fair.map((value) => ({ ...settings, lambda_fair: value }));
+    const first = (this.models.count / pack.grid.fairness.length) * pack.grid.fairness.indexOf(settings.fairness);
+    const frontier = pack.criteria[settings.fairness].frontier.map((n) => ({ ...this.models.setting(first + n), k: settings.k }));
+    this.points = Object.entries({ line, frontier }).flatMap(([kind, all]) =>
+      all.map((query, mark) => ({ kind, mark, place: mark, at: this.models.point(query), query })));
+    this.deployed = { fairness: fair.f, accuracy: accuracy.f, change_rate: 0 };
+    const data = {
+      here, names, states: words.states, alt: words.alt, good: pack.good, many: pack.many, groups: here.groups.length,
+      layout: [...names, here.groups.length, this.language].join("|"), symbols: words.symbols, query: settings,
+      sliders: Object.fromEntries(SLIDERS.map((name) => [name, `set_${name}`])), fixed: this.lesson !== null,
+      points: this.points, axes: ["fairness", "accuracy"], deployed: this.deployed,
+      drawn: { line: line.length, frontier: frontier.length, current: 1, deployed: 1 },
+      marks: Object.fromEntries(Object.keys(MARKS).map((kind) => [kind, this.say(`is_${kind}`)])),
+      find: (query) => (dots && query.lambda_fair === settings.lambda_fair ? dots : this.models.picture(query, this.language)),
+    };
+    const send = (_, message) => this.go(this.points.find(({ kind, place }) => `${kind} ${place}` === message).query);
+    mount({ parentElement: this.root, data, setTriggerValue: send });
+  }
+
+  // ---- the controls ----
+
+  controls() {
+    const { words, pack } = this, rest = build("details", { class: "later" }, build("summary", {}, this.say("more_controls")));
+    rest.open = $("#sliders details")?.open ?? innerWidth > 640;
+    const control = (name, input, kind = "") => {
+      input.addEventListener("input", () => this.go({ ...this.settings, [name]: pack.grid[name][input.value] ?? input.value }));
+      const label = build("label", { for: input.id }, words.controls[name], build("output", { for: input.id }));
+      return build("div", { class: `control st-key-${input.id} ${kind}` }, label, input);
+    };
+    const [first, ...sliders] = SLIDERS.map((name, i) => {
+      const input = build("input", { type: "range", id: `set_${name}`, min: 0, max: pack.grid[name].length - 1 });
+      return control(name, input, i ? "" : "first");
+    });
+    const choices = CHOICES.map((name) => {
+      const options = pack.grid[name].map((value) => build("option", { value }, words.options[name][value]));
+      return control(name, build("select", { id: `set_${name}` }, ...options));
+    });
+    rest.append(...sliders, ...choices);
+    $("#sliders").replaceChildren(first, rest);
+    this.place();
+  }
+
+  // Put the controls where the setting is.
+  place() {
+    for (const name of CHOICES) $(`#set_${name}`).value = this.settings[name];
+    for (const name of SLIDERS) {
+      const input = $(`#set_${name}`), value = this.settings[name];
+      input.value = this.pack.grid[name].indexOf(value);
+      input.setAttribute("aria-valuetext", value);
+      input.previousElementSibling.querySelector("output").textContent = value;
+    }
+  }
+
+  // ---- what is drawn around the component ----
+
+  tradeoff() {
+    const { models, settings, words } = this, { span } = this.pack.criteria[settings.fairness];
+    const of = (kind) => this.points.filter((each) => each.kind === kind).map(({ at }) => at);
+    const tried = this.tried.filter((each) => each.fairness === settings.fairness).map((each) => models.point(each));
+    const all = { frontier: of("frontier"), line: of("line"), tried, current: [models.point(settings)], deployed: [this.deployed] };
+    const along = ([low, high], value) => (value - low + 0.06 * (high - low)) / (1.12 * (high - low) || 1);
+    const across = (value) => LEFT + along(span[0], value) * (WIDE - LEFT - 12);
+    const up = (value) => 8 + (1 - along(span[1], value)) * (HIGH - BELOW - 8);
+    const at = ({ fairness, accuracy }) => [across(fairness), up(accuracy)];
+    const chart = build("svg", { class: "chart", viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group", "aria-label": this.say("tradeoff") });
+    const text = (x, y, side, words) => build("text", { x, y, "text-anchor": side }, words);
+    for (const tick of this.ticks(span[0])) {
+      chart.append(build("line", { class: "axis", x1: across(tick), x2: across(tick), y1: 8, y2: HIGH - BELOW }));
+      chart.append(text(across(tick), HIGH - BELOW + 16, "middle", this.number(tick, 2)));
+    }
+    for (const tick of this.ticks(span[1])) {
+      chart.append(build("line", { class: "axis", x1: LEFT, x2: WIDE - 12, y1: up(tick), y2: up(tick) }));
+      chart.append(text(LEFT - 6, up(tick) + 4, "end", this.percent(tick, 0)));
+    }
+    const [axis, accuracy] = [words.axis[settings.fairness], words.names[settings.fairness][1]];
+    chart.append(text(WIDE - 12, HIGH - 6, "end", axis), text(LEFT, HIGH - 6, "start", `↑ ${accuracy}`));
+    for (const [kind, points] of Object.entries(all)) {
+      const way = kind === "frontier" ? [...points].sort((a, b) => a.fairness - b.fairness) : kind === "line" ? points : [];
+      const marks = points.map((point) => build("path", {
+        d: MARKS[kind], transform: `translate(${at(point)})`, role: "img",
+        "aria-label": `${this.say(`is_${kind}`)}, ${axis} ${this.number(point.fairness, 3)}, ${accuracy} ${this.percent(point.accuracy)}`,
+      }));
+      chart.append(build("g", { class: kind }, build("path", { class: "way", d: way.length ? `M${way.map(at).join("L")}` : "" }), ...marks));
+    }
+    const legend = Object.keys(all).map((kind) => {
+      const mark = build("g", { class: kind }, build("path", { d: MARKS[kind], role: "none" }));
+      return build("span", {}, build("svg", { viewBox: "-10 -10 20 20", "aria-hidden": "true" }, mark), this.say(`is_${kind}`));
+    });
+    $("#tradeoff .body").replaceChildren(chart, build("div", { class: "legend" }, ...legend));
+  }
+
+  ticks([low, high]) {
+    const step = [0.01, 0.02, 0.05, 0.1, 0.2].find((each) => (high - low) / each <= 6) ?? 0.5, first = Math.ceil(low / step);
+    return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => (first + i) * step);
+  }
+
+  bars(rows) {
+    const most = Math.max(...rows.map(({ size }) => size), 1e-9);
+    return build("table", {}, build("tbody", {}, ...rows.map(({ name, size, kind, told }) => {
+      const bar = build("span", { class: `bar ${kind}` });
+      bar.style.width = `${(100 * size) / most}%`;
+      return build("tr", {}, build("th", { scope: "row" }, name), build("td", {}, bar), build("td", { class: "count" }, told));
+    })));
+  }
+
+  changes() {
+    const people = this.models.part(this.settings, "people"), groups = this.models.part(this.settings, "picture", "groups");
+    $("#changes .body").replaceChildren(this.bars(people.flatMap(([raised, lowered], i) => ["better", "worse"].map((kind) => {
+      const count = (kind === "better") === this.pack.good ? raised : lowered;
+      const name = `${this.words.called[i]}: ${this.say(kind)}`;
+      return { name, kind, size: count / groups[i].count, told: this.parts(count, groups[i].count) };
+    }))));
+  }
+
+  checks() {
+    const answers = this.models.part(this.settings, "checks"), { checks, marks } = this.words;
+    const lines = answers.map(([name, mark, part, whole, expected]) => {
+      const values = { count: this.parts(part, whole), share: this.percent(part / whole), expected: this.percent(expected ?? 0) };
+      const told = ` · ${checks[name]} ${whole ? this.say(`check_${name}`, values) : ""}`;
+      return build("li", {}, build("strong", { class: mark }, marks[mark].join(" ")), told);
+    });
+    const found = lines.length ? build("ul", { class: "checks" }, ...lines) : build("p", {}, this.say("nobody"));
+    $("#checks .body").replaceChildren(found, build("p", { class: "caption" }, this.say("refits")));
+  }
+
+  concepts() {
+    const { settings, pack } = this, model = this.models.part(settings, "model"), counts = model.step !== undefined;
+    const card = (title, inside) => build("div", {}, build("h3", {}, title), inside);
+    const cards = (model.words ?? []).map((asks, i) =>
+      card(`${this.say("rule")} ${i + 1}`, build("ul", {}, ...asks.map((ask) => build("li", {}, ask)))));
+    const groups = model.rules ? [] : pack.groups[`${settings.fairness} ${settings.update}`][pack.grid.k.indexOf(settings.k)];
+    for (const part of counts ? ["s"] : ["r", "s"]) {
+      const weights = pairs(model[part]?.[1] ?? []), shift = part === "s" && !counts ? `, ${this.say("shift")}` : "";
+      groups.forEach((group, i) => {
+        const own = group.filter((feature) => weights.has(feature)).map((feature) => [feature, weights.get(feature)]);
+        const rows = own.sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).map(([feature, value]) => ({
+          name: pack.features[feature], size: Math.abs(value), kind: value > 0 ? "more" : "less",
+          told: `${value > 0 ? "+" : "−"}${this.number(Math.abs(value), 3)}`,
+        }));
+        if (rows.length) cards.push(card(`${this.say("concept")} ${i + 1}${shift}`, this.bars(rows)));
+      });
+    }
+    $("#concepts .caption").textContent = this.say(`update_${settings.update}`);
+    $("#concepts .body").replaceChildren(cards.length ? build("div", { class: "cards" }, ...cards) : this.say("no_concepts"));
+  }
+
+  tree() {
+    const nodes = this.models.part(this.settings, "tree");
+    const below = (parent) => build("ul", { class: "nodes" }, ...nodes.filter((node) => node[1] === parent).map(
+      ([node, , rule, leaf, count, changed, predicts]) => {
+        const words = build("span", { class: predicts ? "says" : "" }, `${parent < 0 ? this.say("everyone") : rule}: `);
+        const told = this.say("changed_of", { changed: this.number(changed), count: this.number(count) });
+        return build("li", {}, words, told, leaf ? "" : below(node));
+      }));
+    $("#tree .caption").textContent = nodes.length ? this.say("tree_says") : "";
+    $("#tree .body").replaceChildren(nodes.length ? below(-1) : this.say("nobody"));
+  }
+
+  // ---- one person ----
+
+  person(number = 0) {
+    const { person } = this.pack;
+    $("#person").hidden = !person;
+    if (!person) return;
+    this.cells = [...(person.people[number] ?? person.middle)];
+    $("#person .caption").textContent = this.say(person.people.length ? "person_says" : "middle_says");
+    const fields = person.columns.map(({ label, levels, low, high }, i) => {
+      const options = (levels ?? []).map((level, place) => build("option", { value: place }, String(level)));
+      const input = levels ? build("select", {}, ...options) : build("input", { type: "number", min: low, max: high, step: "any" });
+      input.value = levels ? levels.indexOf(this.cells[i]) : this.cells[i];
+      input.addEventListener("input", () => {
+        if (input.value !== "") this.cells[i] = levels ? levels[input.value] : Math.min(high, Math.max(low, input.value));
+        this.decide();
+      });
+      return build("label", {}, label, input);
+    });
+    const next = build("button", { type: "button" }, this.say("next_person"));
+    next.hidden = person.people.length < 2;
+    next.addEventListener("click", () => {
+      this.person((number + 1) % person.people.length);
+      this.decide();
+      $("#person button").focus();
+    });
+    $("#person .body").replaceChildren(build("div", { class: "fields" }, ...fields), build("p", {}, next));
+  }
+
+  decide() {
+    if (!this.pack.person) return;
+    const { f, g } = this.models.decide(this.settings, this.cells), { line } = this.pack.person;
+    const score = (logit) => this.percent(1 / (1 + Math.exp(-(logit + line)))), says = (logit) => this.words[logit > 0 ? "yes" : "no"];
+    const values = { yes: this.words.yes, f: score(f), g: score(g), f_says: says(f), g_says: says(g) };
+    $("#person .told").textContent = this.say(f > 0 === g > 0 ? "person_stays" : "person_changes", values);
+  }
+}
+
+// ---- the lesson: three times a guess, a slider, a surprise ----
+
+class Lesson {
+  constructor(page) {
+    const { pack, models, start } = page, { lambda_fair } = pack.grid, at = (value) => ({ ...start, lambda_fair: value });
+    const changed = (value) => models.part(at(value), "picture", "changes").count > 0, last = lambda_fair.at(-1);
+    const goal = lambda_fair.find((value) => Number(value) >= Number(start.lambda_fair) && changed(value)) ?? last;
+    this.groups = models.part(start, "picture", "groups").map(({ before, of_100 }) => ({ before, of_100: of_100.before }));
+    const rates = this.groups.map(({ before }) => before);
+    Object.assign(this, { page, step: 0, stage: "guess", goals: [lambda_fair[0], goal, last] });
+    this.high = rates.indexOf(Math.max(...rates));
+    this.low = rates.indexOf(Math.min(...rates));
+    this.guesses = [this.groups[this.high].of_100, 0, Math.round(100 * models.figure(start, "accuracy").f)];
+    page.settings = at(lambda_fair[0]);
+  }
+
+  // What the question is about, and what the model says.
+  values() {
+    const { page, step, groups } = this, { models, start, pack, words } = page, goal = this.goals[step];
+    const there = { ...start, lambda_fair: goal }, { count, of } = models.part(there, "picture", "changes");
+    const fair = models.figure(there), accuracy = models.figure(there, "accuracy");
+    const worse = models.part(there, "people").reduce((sum, [raised, lowered]) => sum + (pack.good ? lowered : raised), 0);
+    return {
+      one: words.called[this.high], other: words.called[this.low], first: groups[this.high].of_100, second: groups[this.low].of_100,
+      yes: words.yes, goal, guess: this.guesses[step], control: words.controls.lambda_fair, worse: page.number(worse),
+      changed: page.number(count), of: page.number(of), share: page.number((100 * count) / of, 1),
+      before: page.number(100 * accuracy.f), now: page.number(100 * accuracy.g, 1),
+      figure: words.axis[start.fairness], f: page.number(fair.f, 2), g: page.number(fair.g, 2),
+    };
+  }
+
+  // Dots alone while there is nothing else to see: in the first step, one group has as many as are guessed.
+  picture() {
+    if (this.stage !== "guess" && this.step) return null;
+    const { page, step, stage, groups } = this, real = page.models.picture(page.settings, page.language);
+    const shown = [this.high, this.low].sort((a, b) => a - b).map((i) => {
+      const asked = i === this.low && stage === "guess" && step === 0, { of_100 } = groups[i], called = page.words.called[i];
+      const label = `${called[0].toUpperCase()}${called.slice(1)}\n${asked ? "?" : page.say("of", { count: of_100, of: 100 })}`;
+      return { label, of_100: { now: asked ? this.guesses[0] : of_100, raised: 0, lowered: 0 } };
+    });
+    const text = { setting: "", figures: [], intervals: [], groups: shown.map(({ label }) => label), verdict: "" };
+    return { ...real, groups: shown, text };
+  }
+
+  write() {
+    const { page, step, stage, guesses } = this, values = this.values(), row = build("div", { class: "row" });
+    document.body.classList.toggle("asking", stage === "guess" || step === 0);
+    const button = (name, click) => {
+      row.append(build("button", { type: "button", class: "main" }, page.say(name)));
+      row.lastChild.addEventListener("click", click);
+    };
+    const said = { guess: `ask_${step + 1}`, move: "move", told: `told_${step + 1}` }[stage];
+    const words = [build("p", { class: stage }, page.say(said, values))];
+    if (stage === "guess") {
+      const slider = build("input", { type: "range", min: 0, max: 100, id: "guess", "aria-label": page.say("guess") });
+      const shown = build("output", { for: "guess" }, String(guesses[step]));
+      slider.value = guesses[step];
+      slider.addEventListener("input", () => {
+        shown.textContent = guesses[step] = Number(slider.value);
+        page.draw();
+      });
+      row.append(slider, shown);
+      button("guess", () => this.turn(step ? "move" : "told"));
+    } else if (stage === "told") {
+      words.push(build("p", {}, page.say("you_said", values)));
+      button(step < 2 ? "next" : "done", () => (step < 2 ? this.turn("guess", step + 1) : $("#skip").click()));
+    }
+    $("#guide").replaceChildren(build("p", { class: "caption" }, `${step + 1} / 3`), ...words, row);
+  }
+
+  turn(stage, step = this.step) {
+    Object.assign(this, { stage, step });
+    this.page.draw();
+    this.write();
+    $({ guess: "#guess", move: "#set_lambda_fair", told: "#guide button" }[this.stage]).focus();
+  }
+
+  // The surprise comes when the slider is where it was asked to be.
+  moved() {
+    if (this.stage !== "move" || this.page.settings.lambda_fair !== this.goals[this.step]) return;
+    this.stage = "told";
+    this.write();
+  }
+}
+
+const unpack = async () => {
+  const bytes = Uint8Array.from(atob($("#pack").textContent), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+};
+unpack().then((pack) => (window.commod = new Page(pack)), () => {
+  document.body.prepend(build("p", { role: "alert" }, "This browser is too old for this page: please use one from 2023 or later."));
+});
