@@ -5,11 +5,11 @@ import re
 
 from google.protobuf.message import Message
 
-from commod.dashboard.streamlit_internals import ON_EVERY_PAGE
+from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, TO_HINT
 
 MARKUP = "<img src=x onerror=alert(1)>"
 PICTURE = "![p](//evil.example/p.png)"
-_OURS = f"<script>{ON_EVERY_PAGE}</script>"
+_OURS = re.compile("|".join(re.escape(f"<script>{each}</script>") for each in (ON_EVERY_PAGE, TO_HINT)))
 # Texts that are not read as Markdown: choices of lists, code, what belongs to the browser, and what scripts of ours are
 # handed, which write no markup (`test_scripts_of_ours_write_no_markup`).
 PLAIN = {"options", "default", "raw_values", "raw_value", "code_text", "id", "url", "spec", "set_value", "file_name"}
@@ -56,7 +56,7 @@ def let_through(app):
     found = []
     for kind, proto in elements(app):
         is_html = kind == "html" or (kind == "markdown" and proto.allow_html)
-        if is_html and re.search(r"<(script|img src=x|svg on|iframe)", proto.body.replace(_OURS, "")):
+        if is_html and re.search(r"<(script|img src=x|svg on|iframe)", _OURS.sub("", proto.body)):
             found.append((kind, proto.body[-300:]))
         if "vega" in kind and proto.spec:
             found += [(kind, text) for text in expressions(json.loads(proto.spec)) if "evil" in text or "<img" in text]
