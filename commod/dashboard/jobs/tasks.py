@@ -110,8 +110,7 @@ def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> Task:
 
     A path that is `near` may be wanted at the next move.
     """
-    values, path = STOPS, settings.line()
-    arguments = (settings.model(), values if wholly else values[-1:])
+    path, arguments = settings.line(), (settings.model(), STOPS if wholly else STOPS[-1:])
     step = Step(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
     return Task("precompute", settings.scene(), (*path, wholly), (step,))
 
