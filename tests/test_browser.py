@@ -621,6 +621,7 @@ def page(open_page):
 
 
 def test_the_lower_half_is_drawn_when_it_comes_near(page):
+    page.set_viewport_size({"width": 1366, "height": 500})
     page.get_by_role("group", name="How much fairness? (λ_fair)").get_by_role("slider").focus()
     page.keyboard.press("Home")  # where nobody changes
     page.wait_for_url("**lambda_fair=0&*")

@@ -18,7 +18,7 @@ from commod.dashboard.model.picture import picture_of
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import CONTROLS, defaults
-from commod.dashboard.text.language import LANGUAGES, phrase
+from commod.dashboard.text.language import LANGUAGES
 from commod.datasets import TASKS, load_task
 from commod.datasets.example import example_table
 from commod.models import Commod, evaluate
@@ -233,8 +233,7 @@ def test_the_lesson_goes_from_guess_to_slider_to_surprise(browser, pages, locale
         assert "{" not in page.locator("#guide").inner_text()
         page.locator("#guide button").click()
     result = fit_result(replace(defaults("law_school"), lambda_fair=10.0))
-    changed = phrase(language, "picture.of", right=int(result.changed_test.sum()), changed=len(result.changed_test))
-    assert changed.split()[0] in told
+    assert str(int(result.changed_test.sum())) in told
     assert page.locator("#tradeoff").is_visible()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     assert not page.errors

@@ -287,6 +287,7 @@ TASKS: dict[str, TaskSpec] = {
             called=_BY_SEX,
             suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2, "update": "affine"},
             truth="performed",
+            may_be_passed_on=True,
         ),
     )
 }

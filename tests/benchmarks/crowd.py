@@ -30,7 +30,7 @@ from websockets.exceptions import InvalidStatus
 
 from commod.charts.pareto import CURRENT
 from commod.dashboard.state.link import to_link
-from commod.dashboard.state.settings import GRIDS, Settings, defaults, in_words
+from commod.dashboard.state.settings import GRIDS, STOPS, Settings, defaults, in_words
 from tests.benchmarks import upload
 from tests.benchmarks.crowd_report import as_text, judge, write
 from tests.benchmarks.faults import misbehave, server_of
@@ -43,6 +43,7 @@ LABELS = {
     "lambda_ratio": "Stay close to f (λ_ratio)",
     "lambda_concepts": "Use few features (λ_concepts)",
 }
+STEPS = {**GRIDS, "lambda_fair": STOPS}
 USUAL = 30
 # Two of three look at what the app opens with.
 DATA = ("law_school", "law_school", "compas")
@@ -236,7 +237,7 @@ class Person:
             name = self.rng.choices(names, weights)[0]
             weights.pop(names.index(name))
             names.remove(name)
-            others = [replace(self.here, **{name: v}) for v in GRIDS[name] if v != getattr(self.here, name)]
+            others = [replace(self.here, **{name: v}) for v in STEPS[name] if v != getattr(self.here, name)]
             if seen:
                 others = [s for s in others if s in self.crowd.answered]
             elif seen is False and self.crowd.app is Ours:

@@ -63,10 +63,10 @@ def merits(trial):
     return [trial.accuracy, -trial.changed, trial.right, -trial.sure]
 
 
-def test_own_data_open_with_a_form_that_no_other_beats():
+def test_own_data_open_with_a_form_that_no_other_beats(monkeypatch):
     held = _HeldOut(prepare("law_school"), DP)
-    found = start._own_start(held)
-    assert suited_start(prepare("law_school"), DP) == found
+    monkeypatch.setattr(start, "_HeldOut", lambda *given: held)
+    found = suited_start(prepare("law_school"), DP)
     assert f"the fairest that was tried ({held.shown(held.fairest(), named=False)})" in found.told
     target = 0.5 * (held.of_f.fairness + held.fairest())
     trials = held.all_useful()
@@ -187,7 +187,7 @@ def test_what_only_a_weaker_model_gains_is_found(monkeypatch):
         (0.3, "the fairest that was tried (f has P-Rule 0.250)."),  # which only the end of the slider reaches
     ],
 )
-def test_why_own_data_open_where_they_do(own, monkeypatch, middle, why):
+def test_why_own_data_open_where_they_do(monkeypatch, middle, why):
     values = {1.0: 0.3, 2.0: middle, 3.0: 0.9}
     monkeypatch.setattr(start, "TRIED", tuple(values))
     monkeypatch.setattr(start, "FORMS", {"ratio": start.FORMS["ratio"]})
@@ -198,5 +198,6 @@ def test_why_own_data_open_where_they_do(own, monkeypatch, middle, why):
         return held._trials.setdefault((update, value), Trial(update, value, values[value], 0.75, 0.08, 0.4, 0.2))
 
     monkeypatch.setattr(held, "trial", trial)
-    monkeypatch.setattr(held, "best", lambda: 0.9)
-    assert why in start._own_start(held).told
+    monkeypatch.setattr(held, "best", lambda: trial("ratio", 3.0).fairness)
+    monkeypatch.setattr(start, "_HeldOut", lambda *given: held)
+    assert why in suited_start(held.scene, DP).told

@@ -80,7 +80,7 @@ def test_a_rare_outcome_gets_a_cut_off_at_which_there_is_something_to_decide(mon
     fine(use(app).click().run())
     fine(app.switch_page("app.py").run())
     assert app.number_input(key="set_threshold").value == pytest.approx(proposed)
-    assert "decisions change" in words(app)  # somebody does change
+    assert "changes contradict the record" in words(app)  # somebody does change
 
 
 @pytest.mark.with_start

@@ -85,7 +85,7 @@ def test_the_report_has_every_group():
 
 
 def test_runs_of_different_groups_are_told_apart():
-    runs = "two*hiring~four*hiring*groups-race_sex~old*german*groups-age_sex"
+    runs = "two*hiring*groups-race~four*hiring*groups-race_sex~old*german*groups-age_sex"
     app = fine(run("pages/runs.py", data="hiring", runs=runs))
     rows = {row[0]: row[1:] for row in tables(app)["The runs side by side"]}
     assert rows["Groups"] == ["Black / White", "Race × sex", "Age × sex"]

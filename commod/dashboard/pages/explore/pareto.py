@@ -140,7 +140,7 @@ def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -
         view=session.current().view,
         fairness_title=say_declared(figure.short_title),
         fairer=say_declared(figure.fairer),
-        line=FOUR_FIFTHS if figure.name == "p_rule" else None,
+        line=FOUR_FIFTHS if figure.direction > 0 else None,
         called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
     )
 
