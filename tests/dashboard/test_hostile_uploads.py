@@ -61,7 +61,7 @@ def app(hostile_table):
     content = hostile_table.to_csv(index=False).encode()
     fine(app.file_uploader[0].set_value((f"{PICTURE}.csv", content, "text/csv")).run())
     assert not let_through(fine(app))  # it asks which column is the outcome
-    for answer in ("hired", "is yes"):  # which column is the outcome, and which value is good
+    for answer in ("hired", "is yes", " group "):  # outcome, its good value, sensitive attribute
         next(button for button in app.button if answer in button.label).click().run()
         assert not let_through(fine(app))
     return fine(press(app, "Use these data"))
