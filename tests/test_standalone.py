@@ -128,7 +128,7 @@ def agree(browser, path, grid, name):
                 assert figure[column] == pytest.approx(figures.loc[figure["name"], column], abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["law_school", "compas"])
+@pytest.mark.parametrize("name", ["law_school", pytest.param("compas", marks=pytest.mark.slow)])
 def test_file_route_and_library_agree_at_every_setting(browser, pages, name):
     agree(browser, *pages(name), name)
 
@@ -183,7 +183,7 @@ def test_every_part_follows_the_sliders_and_choices(browser, pages):
     page.close()
 
 
-@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("k", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_concepts_are_those_of_the_library(browser, pages, k):
     path, _ = pages("law_school")
     for update in ("ratio", "affine", "decisions"):
@@ -215,7 +215,7 @@ def test_the_point_under_the_pointer_is_shown_and_a_click_goes_there(browser, pa
     page.close()
 
 
-@pytest.mark.parametrize(("locale", "language"), [("en-GB", "en"), ("fr-FR", "fr")])
+@pytest.mark.parametrize(("locale", "language"), [("en-GB", "en"), pytest.param("fr-FR", "fr", marks=pytest.mark.slow)])
 def test_the_lesson_goes_from_guess_to_slider_to_surprise(browser, pages, locale, language):
     path, _ = pages("law_school")
     page = opened(browser, path, "", locale=locale, viewport={"width": 390, "height": 844})
@@ -240,7 +240,7 @@ def test_the_lesson_goes_from_guess_to_slider_to_surprise(browser, pages, locale
     page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_it_has_no_serious_barriers(browser, pages, scheme):
     path, _ = pages("law_school")
     for query in ("", "?lambda_fair=10"):
@@ -341,6 +341,7 @@ def test_own_data_give_dots_and_counts_but_rows_only_if_asked(tmp_path, capsys):
     assert content_of(page.read_text(encoding="utf-8"))["person"]["people"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_grid")
 def test_the_gallery_has_a_page_for_each_data_set(tmp_path, monkeypatch):
     monkeypatch.setattr("commod.cli.TASKS", {name: TASKS[name] for name in ("german", "law_school")})

@@ -156,9 +156,9 @@ def no_refits_of_others(request):
     if not request.node.get_closest_marker("with_refits"):
         yield
         return
-    forget("refits", "some_refits")
+    forget("refits", "some_refits", "fit")  # models keep what was made of their refits
     yield
-    forget("refits", "some_refits")  # the next module has stand-ins again
+    forget("refits", "some_refits", "fit")  # the next module has stand-ins again
 
 
 @pytest.fixture(autouse=True)

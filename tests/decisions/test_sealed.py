@@ -189,7 +189,7 @@ def test_f_as_it_is_is_confirmed_too(scene):
 
 
 def test_a_decision_about_a_file_is_verified_with_its_sealed_people(tmp_path, capsys):
-    table, path = tmp_path / "applicants.csv", tmp_path / "decision.json"
+    table, path = tmp_path / "sealed_people.csv", tmp_path / "decision.json"
     example_table(800).to_csv(table, index=False)
     task, _ = task_of_file(table, {"confirm": 0.2})
     with lent(task):

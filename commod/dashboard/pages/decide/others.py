@@ -1,9 +1,7 @@
 """f and the best model of every other method under the same requirements, as their sweeps come in."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -32,6 +30,9 @@ class Beside:
     result: FitResult
     required: Requirements
 
+    def __post_init__(self) -> None:
+        self._lacked = [task for task in self._own_refits() if get(task) is None]  # not in what is drawn from now on
+
     def draw(self) -> None:
         """The table with what is known, and pictures of it."""
         own = sweeps.own_method(self.settings)
@@ -40,6 +41,7 @@ class Beside:
         self.found = sweeps.known(self.settings, self.names, self.form)
         self.told, self.progress = st.empty(), st.empty()
         self.candidates = self._candidates(self.found)
+        self._lacked += [task for _, task in self._refits()]
         self.told.markdown(answer_in_words(self.candidates, waiting=self._waits))
         self.rows = paint_table(st, self.candidates)
         self._offer_best()
@@ -93,11 +95,14 @@ class Beside:
 
     def _refits(self) -> list[tuple[str, Task]]:
         """The refits, also on other splits, that are asked for and not there yet, each with its model."""
-        own = (tasks.splits(self.result), tasks.refits(self.result)) if self.result.changed_test.any() else ()
-        wanted = [(SCREEN, task) for task in own if task is not None]
+        wanted = [(SCREEN, task) for task in self._own_refits()]
         if self.settings.problem() in asked_refits():
             wanted += self._refits_of_others()
         return [(name, task) for name, task in wanted if get(task) is None]
+
+    def _own_refits(self) -> list[Task]:
+        own = (tasks.splits(self.result), tasks.refits(self.result)) if self.result.changed_test.any() else ()
+        return [task for task in own if task is not None]
 
     def _refits_of_others(self) -> list[tuple[str, Task]]:
         return [
@@ -123,10 +128,8 @@ class Beside:
         known = len(self.found)
         if self._waits:
             self.found = sweeps.collect(self.settings, self.names, self.found, self.progress, self._paint, self.form)
-        arrived: list[str] = []
-        parts = [self._pending(name, task, arrived.append) for name, task in self._refits()]
-        draw_pending(*parts, *more)
-        if len(self.found) > known or arrived:
+        draw_pending(*(self._pending(name, task) for name, task in self._refits()), *more)
+        if len(self.found) > known or any(get(task) is not None for task in self._lacked):
             st.rerun()
 
     def _paint(self, found: dict[str, Sweep]) -> None:
@@ -134,14 +137,10 @@ class Beside:
         self.told.markdown(answer_in_words(self.candidates, waiting=True))
         paint_table(self.rows, self.candidates)
 
-    def _pending(self, name: str, task: Task, arrive: Callable[[str], Any]) -> Pending:
+    def _pending(self, name: str, task: Task) -> Pending:
+        """One that fails leaves the intervals over people."""
         title = next(one.title for one in self.candidates if one.name == name)
-
-        def draw(ticket: Ticket) -> None:
-            if not ticket.failed:  # one that fails leaves the intervals over people
-                arrive(name)
-
-        return Pending(submit(task), draw, partial(self._look, title))
+        return Pending(submit(task), lambda ticket: None, partial(self._look, title))
 
     def _look(self, title: str, ticket: Ticket) -> None:
         if ticket.progress > 0:

@@ -43,10 +43,10 @@ def show() -> None:
         draw_pending(checking)
         return
     st.header("Does it hold?", anchor="verdict", help=EXPLAINED)
+    beside = others.Beside(session.current(), result, required)
     answers = result.answers(refits=refits_of_screen(result))
     verdict.draw_verdict(on_screen(result, required), required, answers)
     st.header("The others beside it", anchor="others")
-    beside = others.Beside(session.current(), result, required)
     beside.draw()
     pairs.show(required)
     st.header("Seal the decision", anchor="sign")
