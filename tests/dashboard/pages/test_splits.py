@@ -19,10 +19,10 @@ from commod.experiments.limits import limits_of
 from commod.experiments.refits import Refits, refit
 from tests.dashboard.driving import captions, fine, run, run_compare, tables, words
 
+pytestmark = pytest.mark.with_refits
 BIASED = "What if the record is biased?"
 
 
-@pytest.mark.with_refits
 def test_explore_shows_where_the_point_falls_on_other_splits():
     fine(run())
     result = fit_result(defaults("law_school").model())
@@ -51,7 +51,6 @@ def test_decide_has_no_seed_and_opens_old_links_that_name_one():
     assert "Seed of the split" in [field.label for field in fine(run(seed="3")).sidebar.number_input]
 
 
-@pytest.mark.with_refits
 def test_decide_shows_other_splits_beside_each_verdict():
     app = fine(run("pages/decide.py", methods="commod", req="p_rule:0.5;changed:0.2"))
     result = fit_result(defaults("law_school").model())
