@@ -49,7 +49,7 @@ if not hasattr(_compute, "sound_fit"):
         return _explore.sound_changes(result)
 
     _compute.train_model, _explore.draw_changes = _fit, _changes
-    _explore.begin_shap = _explore.begin_sweep = lambda _: None  # which take their time
+    _explore.begin_shap = _explore.begin_sweep = lambda *_: None  # which take their time
 """
 
 

@@ -164,11 +164,15 @@ def share_beaten(points, name, by, fairness):
     for _, part in points.groupby("split"):
         values = np.column_stack([fairness_gain(part, fairness), part["accuracy"], -part["change_rate"]])
         mine = values[((part["name"] == name) & (part["change_rate"] > 0)).to_numpy()]
-        theirs = values[(part["name"] == by).to_numpy()]
-        at_least = (theirs[None] >= mine[:, None]).all(axis=2)
-        more = (theirs[None] > mine[:, None]).any(axis=2)
-        lost, total = lost + int((at_least & more).any(axis=1).sum()), total + len(mine)
+        lost, total = lost + n_beaten(mine, values[(part["name"] == by).to_numpy()]), total + len(mine)
     return f"{lost} of {total} ({lost / max(total, 1):.0%})"
+
+
+def n_beaten(mine, theirs):
+    """How many rows of `mine` a row of `theirs` equals in all columns and beats in one; more is better."""
+    at_least = (theirs[None] >= mine[:, None]).all(axis=2)
+    more = (theirs[None] > mine[:, None]).any(axis=2)
+    return int((at_least & more).any(axis=1).sum())
 
 
 def title(name):

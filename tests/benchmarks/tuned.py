@@ -24,6 +24,7 @@ from commod.experiments.sweep import Cell, Shared, lines_of, train_cell
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models.competitors import METHODS
+from tests.benchmarks.forms import n_beaten, show
 from tests.benchmarks.tried_forms import TRIED_FORMS
 
 # By name: the method of the registry, and further arguments of COMMOD.
@@ -253,18 +254,8 @@ def share_beaten(points, name, by):
     for _, part in points.groupby("split"):
         values = np.column_stack([part["way"], part["accuracy"], -part["changed"]])
         mine = np.unique(values[((part["name"] == name) & (part["changed"] > 0)).to_numpy()], axis=0)
-        theirs = values[(part["name"] == by).to_numpy()]
-        at_least = (theirs[None] >= mine[:, None]).all(axis=2)
-        more = (theirs[None] > mine[:, None]).any(axis=2)
-        lost, total = lost + int((at_least & more).any(axis=1).sum()), total + len(mine)
+        lost, total = lost + n_beaten(mine, values[(part["name"] == by).to_numpy()]), total + len(mine)
     return f"{lost} of {total}"
-
-
-def show(frame, heading):
-    print(f"\n{heading}\n")
-    print(f"| {' | '.join(frame)} |\n|{'---|' * frame.shape[1]}")
-    for row in frame.to_numpy():
-        print(f"| {' | '.join(str(cell) for cell in row)} |")
 
 
 if __name__ == "__main__":

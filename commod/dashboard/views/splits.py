@@ -16,9 +16,9 @@ def known_splits(result: FitResult) -> Refits | None:
     return found
 
 
-def begin_splits(result: FitResult) -> Pending | None:
-    """Compute it in the background, then draw the page again."""
+def begin_splits(result: FitResult, drawn: Refits | None) -> Pending | None:
+    """Compute it in the background, unless it is `drawn` already, then draw the page again."""
     task = tasks.splits(result)
-    if task is None or get(task) is not None:
+    if task is None or drawn is not None:
         return None
     return Pending(submit(task), lambda ticket: None if ticket.failed else st.rerun())

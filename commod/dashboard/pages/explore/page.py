@@ -24,7 +24,7 @@ from commod.dashboard.views.dots import draw_dots, draw_story
 from commod.dashboard.views.model import explain, train
 from commod.dashboard.views.next_step import begin_next_steps
 from commod.dashboard.views.shap import begin_shap
-from commod.dashboard.views.splits import begin_splits
+from commod.dashboard.views.splits import begin_splits, known_splits
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
 from commod.dashboard.views.trouble import trouble_in_words
@@ -62,8 +62,8 @@ def show() -> None:
         if result is None:
             st.stop()
         with first_paint(), right:
-            line, sweep = known_line(result.settings), known_sweep(settings)
-            draw_points = draw_pareto(result, line, sweep)
+            line, sweep, splits = known_line(result.settings), known_sweep(result.settings), known_splits(result)
+            draw_points = draw_pareto(result, line, sweep, splits)
         explain(training)
     with first_paint():
         with head:
@@ -90,7 +90,7 @@ def show() -> None:
     # What may take a while comes last: the page above is complete without it.
     cost = begin_cost(settings, result, limited)
     better = begin_next_steps(settings, result, offers)
-    sweep_and_splits = (begin_sweep(result.settings), begin_splits(result))
+    sweep_and_splits = (begin_sweep(result.settings, sweep), begin_splits(result, splits))
     draw_pending(cost, *better, *sweep_and_splits, *rest, *begin_ahead(settings))
 
 
@@ -102,11 +102,13 @@ def _show_only(only: str, settings: Settings) -> None:
         if result is None:
             st.stop()
         explain(training)
-    line, sweep = known_line(result.settings), known_sweep(settings)
-    draw = draw_dots if only == "dots" else draw_pareto
-    draw(result, line, sweep)
+    line, sweep = known_line(result.settings), known_sweep(result.settings)
+    if only == "dots":
+        draw_dots(result, line, sweep)
+    else:
+        draw_pareto(result, line, sweep, known_splits(result))
     session.keep_link(only=only)
-    draw_pending(begin_sweep(result.settings), *begin_ahead(settings))
+    draw_pending(begin_sweep(result.settings, sweep), *begin_ahead(settings))
 
 
 def _begin_rest(settings: Settings, result: FitResult) -> list[Pending | None]:

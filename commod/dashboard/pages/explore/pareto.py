@@ -20,7 +20,6 @@ from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.methods import on_explore, own_sweep
 from commod.dashboard.views.points import point_columns
-from commod.dashboard.views.splits import known_splits
 from commod.dashboard.views.table import Table, show
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Refits, Sweep
@@ -114,14 +113,15 @@ def splits_in_words(settings: Settings, splits: Refits) -> str:
     return f"on {len(splits)} other splits {', '.join(told)}"
 
 
-def draw_pareto(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
+def draw_pareto(
+    result: FitResult, line: list[FitResult], sweep: Sweep | None, splits: Refits | None
+) -> Callable[[], None]:
     """Fairness and accuracy of everything tried; returns what draws the table of it, once there is time.
 
     `line` are the models at every λ_fair beside this one that are known.
     """
     settings = result.settings
     figure = CRITERIA[settings.fairness].figure
-    splits = known_splits(result)
     frame, known = _points(result, line, None if sweep is None else sweep.points, splits)
 
     def clicked() -> None:
@@ -171,10 +171,9 @@ def known_sweep(settings: Settings) -> Sweep | None:
     return found
 
 
-def begin_sweep(settings: Settings) -> Pending | None:
-    """The same to wait for; when it is there the page is drawn anew, all else being in the cache."""
-    task = own_sweep(settings)
-    return None if get(task) is not None else Pending(submit(task), lambda _: st.rerun())
+def begin_sweep(settings: Settings, drawn: Sweep | None) -> Pending | None:
+    """The same to wait for, unless it is `drawn`; then the page is drawn anew, all else being in the cache."""
+    return None if drawn is not None else Pending(submit(own_sweep(settings)), lambda _: st.rerun())
 
 
 def _go_back(there: Settings) -> None:
