@@ -2,13 +2,14 @@
 
 import functools
 from dataclasses import replace
+from inspect import signature
 
 import pandas as pd
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 
-from commod.dashboard.jobs import tasks, wait
+from commod.dashboard.jobs import service, tasks, wait
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
@@ -61,6 +62,18 @@ def no_pauses_for_a_browser():
 def look():
     """Open a page to read it, once for all tests of a module. A test that moves a widget calls `run` instead."""
     return functools.cache(lambda page="app.py", **query: fine(run(page, **query)))
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_by_a_changed_app(request):
+    """What is computed while a test has changed the app is not for others: they may run in any order."""
+    if "monkeypatch" not in signature(request.function).parameters:
+        yield
+        return
+    before = set()
+    service.queue().forget(lambda key: before.add(key))  # forgets nothing
+    yield
+    service.queue().forget(lambda key: key not in before)
 
 
 @pytest.fixture(autouse=True)

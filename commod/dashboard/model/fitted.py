@@ -194,10 +194,9 @@ class FitResult:
         return told
 
     def _verdict(self, language: str, movable: bool, complete: bool) -> str:
-        scene, fairness, people = self.scene, self.settings.fairness, declared(language, self.task.spec.people)
+        fairness, people = self.settings.fairness, declared(language, self.task.spec.people)
         if self.change_counts.count:
-            rows = count_hundred(self.task, scene.test, scene.decisions_test, self.decisions)
-            what = language, self.task.spec, fairness, rows, self.change_counts, self.gain
+            what = language, self.task.spec, fairness, self.hundred_by_code, self.change_counts, self.gain
             return verdict(*what, chance=complete and self.gain_may_be_chance)
         if self.is_fair_already:
             return phrase(language, "verdict.fair_already", total=len(self.decisions), people=people)
@@ -227,6 +226,11 @@ class FitResult:
     def has_bad_verdict(self) -> bool:
         """Whether something else should be tried."""
         return Verdict.of(self.gain, self.change_counts, chance=self.gain_may_be_chance).is_bad
+
+    @cached_property
+    def hundred_by_code(self) -> dict[int, dict[str, Any]]:
+        """`hundred` as plain numbers: a frame takes ten times as long."""
+        return count_hundred(self.task, self.scene.test, self.scene.decisions_test, self.decisions)
 
     @cached_property
     def hundred(self) -> pd.DataFrame:

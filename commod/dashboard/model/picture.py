@@ -11,7 +11,6 @@ from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.language import declared, phrase, written
 from commod.dashboard.text.stories import label_of
 from commod.dashboard.text.verdicts import named_first
-from commod.explain.hundred import count_hundred
 from commod.metrics.figures import CRITERIA, FIGURES
 
 # Increase it when a field changes its meaning or goes.
@@ -94,9 +93,9 @@ def group_order(rows: dict[int, dict[str, Any]]) -> list[int]:
 
 
 def _picture(result: FitResult, language: str, complete: bool, movable: bool) -> Picture:
-    scene, task, decisions = result.scene, result.task, result.decisions
+    task, decisions = result.task, result.decisions
     figures = _figures(result, complete)
-    rows = count_hundred(task, scene.test, scene.decisions_test, decisions)
+    rows = result.hundred_by_code
     order = group_order(rows)
     counts = result.change_counts
     changes = {"count": counts.count, "of": len(decisions), "right": counts.right}

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from commod.dashboard.text.language import declared, fill, phrase
 from commod.datasets import TaskSpec
 from commod.metrics import compared_groups
@@ -31,14 +29,6 @@ def of_100(language: str, people: int, share: float) -> str:
     if people == 100 and share < 1:
         return phrase(language, "story.more_than_99")
     return str(int(people))
-
-
-def rows_of(hundred: pd.DataFrame) -> dict[int, dict[str, Any]]:
-    """The groups by code; for a few rows pandas' own ways take milliseconds, while somebody has a slider in hand."""
-    columns = {name: hundred[name].tolist() for name in hundred}
-    return {
-        code: {name: column[i] for name, column in columns.items()} for i, code in enumerate(hundred.index.tolist())
-    }
 
 
 def story(language: str, spec: TaskSpec) -> str:

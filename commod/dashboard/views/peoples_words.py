@@ -8,11 +8,11 @@ import numpy as np
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import declared
-from commod.dashboard.text.stories import called, of_100, rows_of
+from commod.dashboard.text.stories import called, of_100
 from commod.dashboard.text.verdicts import changes_by_direction
 from commod.dashboard.views.words import say
 from commod.experiments import Scene
-from commod.explain.hundred import explain_hundred
+from commod.explain.hundred import count_hundred
 from commod.metrics import change_table, compared_groups
 
 
@@ -33,7 +33,7 @@ def effect_of(scene: Scene, decisions: Any) -> Effect:
     """What a model does to people; `decisions` are of the test rows."""
     language, spec, test = session.language(), scene.task.spec, scene.test
     before, after = scene.decisions_test, np.asarray(decisions).astype(int)
-    rows = rows_of(explain_hundred(scene.task, test, before, after))
+    rows = count_hundred(scene.task, test, before, after)
     large = compared_groups([row["count"] for row in rows.values()])
     codes = sorted(
         (code for code, seen in zip(rows, large, strict=True) if seen), key=lambda code: -rows[code]["before"]
