@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis
+from commod.charts.parts import by_rank, coloured, interval_tips, legend_below, low_to_high, shaped, tips, x_axis
 from commod.charts.people import names_above
 
 THEN, NOW = "then", "now"
@@ -31,8 +31,7 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
         ("then:N", "Then"),
         ("now:N", "Now"),
         ("difference:Q", "Difference", "+.3f"),
-        ("low:Q", "95 % interval from", "+.3f"),
-        ("high:Q", "to", "+.3f"),
+        *interval_tips("+.3f"),
     )
     x = x_axis(
         "difference:Q", "Now less then (0.1 of a share is 10 points)", "+.2~f", scale=alt.Scale(zero=True, nice=True)
@@ -42,11 +41,7 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
         .mark_tick(thickness=1.5, size=24, yOffset=8, color=palette.FRONTIER, aria=False)
         .encode(x=alt.datum(0), y=y)
     )
-    ranges = (
-        alt.Chart()
-        .mark_rule(strokeWidth=2.5, yOffset=8, y2Offset=8, opacity=0.7)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=color, tooltip=tooltip)
-    )
+    ranges = low_to_high(y, 8, opacity=0.7).encode(color=color, tooltip=tooltip)
     points = (
         alt.Chart()
         .mark_point(size=90, filled=True, opacity=1, yOffset=8)
@@ -68,24 +63,16 @@ def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
         ("part:Q", "People", ",d"),
         ("whole:Q", "Of", ",d"),
         ("share:Q", "Share", ".1%"),
-        ("low:Q", "95 % interval from", ".1%"),
-        ("high:Q", "to", ".1%"),
+        *interval_tips(".1%"),
     )
-    color = _by_time()
+    color, y = _by_time(), names_above(-18)
+    x = x_axis("share:Q", title, ".0%", scale=alt.Scale(domainMin=0, nice=True))
+    shape = shaped("time:N", TIMES, ["diamond", "circle"], _legend())
     for time, offset in ((THEN, 2), (NOW, 14)):
-        only = alt.Chart().transform_filter(f"datum.time == '{time}'")
-        y = names_above(-18)
-        layers.append(
-            only.mark_rule(strokeWidth=2.5, yOffset=offset, y2Offset=offset, opacity=0.7).encode(
-                x=alt.X("low:Q"), x2="high:Q", y=y, color=color, tooltip=tooltip
-            )
-        )
-        x = x_axis("share:Q", title, ".0%", scale=alt.Scale(domainMin=0, nice=True))
-        layers.append(
-            only.mark_point(size=80, filled=True, opacity=1, yOffset=offset).encode(
-                x=x, y=y, color=color, shape=_shape(), tooltip=tooltip
-            )
-        )
+        ranges = low_to_high(y, offset, opacity=0.7).encode(color=color, tooltip=tooltip)
+        points = alt.Chart().mark_point(size=80, filled=True, opacity=1, yOffset=offset)
+        points = points.encode(x=x, y=y, color=color, shape=shape, tooltip=tooltip)
+        layers += [layer.transform_filter(f"datum.time == '{time}'") for layer in (ranges, points)]
     return alt.layer(*layers, data=frame).properties(height=alt.Step(58))
 
 
@@ -144,9 +131,9 @@ def plot_spread(frame: pd.DataFrame) -> alt.Chart:
     )
 
 
+def _legend() -> alt.Legend:
+    return legend_below(2, symbolOpacity=1, labelLimit=0)
+
+
 def _by_time() -> alt.Color:
-    return coloured("time:N", TIMES, COLOURS, legend_below(2, symbolOpacity=1, labelLimit=0))
-
-
-def _shape() -> alt.Shape:
-    return shaped("time:N", TIMES, ["diamond", "circle"], legend_below(2, symbolOpacity=1, labelLimit=0))
+    return coloured("time:N", TIMES, COLOURS, _legend())

@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis
+from commod.charts.parts import by_rank, coloured, interval_tips, legend_below, low_to_high, shaped, tips, x_axis
 
 BEFORE, AFTER = "before (f)", "now (g)"
 COLOURS = {"changed": palette.G, "better": palette.BETTER, "worse": palette.WORSE}
@@ -37,6 +37,13 @@ def names_above(offset: int, *, lines: int = 1, column: str = "name", size: int 
     )
 
 
+def stacked(frame: pd.DataFrame, x: alt.X, color: alt.Color, tooltip: list[alt.Tooltip]) -> alt.Chart:
+    """Bars in the order of the column ``place``, each row's name above them."""
+    bars = alt.Chart(frame).mark_bar(size=15, yOffset=8)
+    bars = bars.encode(x=x, y=names_above(-9), color=color, order="place:Q", tooltip=tooltip)
+    return bars.properties(height=alt.Step(44))
+
+
 def plot_segment_shares(
     frame: pd.DataFrame, *, of: str = "changed", title: str = "Changed", step: int = 38
 ) -> alt.LayerChart:
@@ -58,24 +65,16 @@ def plot_segment_shares(
         ("count:Q", "People", ","),
         ("part:Q", title, ","),
         ("share:Q", "Share", ".1%"),
-        ("low:Q", "95 % interval from", ".1%"),
-        ("high:Q", "to", ".1%"),
+        *interval_tips(".1%"),
     )
     bars = (
         alt.Chart()
         .mark_bar(size=13, yOffset=down, color=colour, opacity=0.45)
         .encode(x=x, y=y, tooltip=tooltip, description="name:N")
     )
-    ranges = (
-        alt.Chart()
-        .mark_rule(strokeWidth=2.5, yOffset=down, y2Offset=down, color=colour)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tooltip)
-    )
-    everyone = (
-        alt.Chart()
-        .mark_tick(thickness=2, size=19, yOffset=down, color=palette.FRONTIER)
-        .encode(x=alt.X("overall:Q"), y=y)
-    )
+    ranges = low_to_high(y, down, color=colour).encode(tooltip=tooltip)
+    everyone = alt.Chart().mark_tick(thickness=2, size=19, yOffset=down, color=palette.FRONTIER)
+    everyone = everyone.encode(x=alt.X("overall:Q"), y=y)
     return alt.layer(bars, everyone, ranges, data=frame).properties(height=alt.Step(step))
 
 
@@ -94,11 +93,7 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         ("count:Q", "Of", ","),
         ("rate:Q", "Rate", ".1%"),
     )
-    lines = (
-        alt.Chart()
-        .mark_rule(strokeWidth=2, yOffset=7, y2Offset=7, color=palette.FRONTIER)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y)
-    )
+    lines = low_to_high(y, 7, strokeWidth=2, color=palette.FRONTIER)
     points = _before_and_now(y, decision, tooltip, alt.Scale(domain=[0, 1]))
     return alt.layer(lines, points, data=frame).properties(height=alt.Step(44))
 
@@ -117,8 +112,7 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         ("people:Q", f"Decided “{decision}”", ",.0f"),
         ("count:Q", "Of", ",.0f"),
         ("rate:Q", "Rate", ".1%"),
-        ("low:Q", "95 % interval from", ".1%"),
-        ("high:Q", "to", ".1%"),
+        *interval_tips(".1%"),
     )
     everyone = (
         alt.Chart()
@@ -126,12 +120,8 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         .mark_rule(strokeDash=[4, 4], color=palette.FRONTIER, aria=False)
         .encode(x=alt.X("overall:Q"))
     )
-    intervals = (
-        alt.Chart()
-        .transform_filter(f"datum.model == '{AFTER}'")
-        .mark_rule(strokeWidth=2.5, yOffset=7, y2Offset=7, color=palette.G, opacity=0.5)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tooltip)
-    )
+    intervals = low_to_high(y, 7, color=palette.G, opacity=0.5).encode(tooltip=tooltip)
+    intervals = intervals.transform_filter(f"datum.model == '{AFTER}'")
     points = _before_and_now(y, decision, tooltip, alt.Scale(domainMin=0, nice=True))
     return alt.layer(everyone, intervals, points, data=frame).properties(height=alt.Step(38))
 

@@ -1,12 +1,13 @@
 """What a room has guessed, tried and voted for: every person counts as one, and a mean is never drawn alone."""
 
 import json
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import coloured, shaped, tips
+from commod.charts.parts import coloured, outlined, tips
 from commod.charts.people import names_above
 
 # Size of letters, in pixels, unless another is asked for.
@@ -26,6 +27,12 @@ ROLES = {
 
 def _axis(font: int, **more: object) -> alt.Axis:
     return alt.Axis(labelFontSize=font, titleFontSize=font, titlePadding=14, labelFlush=False, labelLimit=0, **more)
+
+
+def _figure(channel: Any, column: str, title: str, font: int, form: str, ticks: int, padding: int) -> Any:
+    """The axis of a figure."""
+    scale = alt.Scale(zero=False, padding=padding, nice=True)
+    return channel(column, title=title, scale=scale, axis=_axis(font, format=form, tickCount=ticks))
 
 
 def _people(title: str, font: int) -> alt.Axis:
@@ -119,31 +126,19 @@ def plot_models(
     """
     names, roles = zip(*kinds, strict=True)
     behind = next((name for name, role in kinds if role == "frontier"), "")
-    x = alt.X(
-        "fairness:Q",
-        title=x_title,
-        scale=alt.Scale(zero=False, padding=24, nice=True),
-        axis=_axis(font, format="f", tickCount=4),
-    )
-    y = alt.Y(
-        "accuracy:Q",
-        title=y_title,
-        scale=alt.Scale(zero=False, padding=24, nice=True),
-        axis=_axis(font, format="%", tickCount=5),
-    )
+    x = _figure(alt.X, "fairness:Q", x_title, font, "f", 4, padding=24)
+    y = _figure(alt.Y, "accuracy:Q", y_title, font, "%", 5, padding=24)
     ring = next(name for name, role in kinds if role == "first") if {"first", "last"} <= set(roles) else ""
     colours = [ROLES[role][0] for role in roles]
     legend = _legend(font, columns=2, symbolOpacity=1)
-    stroke = alt.Stroke("kind:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
     filled = ["transparent" if name == ring else colour for name, colour in zip(names, colours, strict=True)]
-    fill = alt.Fill("kind:N", scale=alt.Scale(domain=names, range=filled), legend=legend)
-    shape = shaped("kind:N", names, [ROLES[role][1] for role in roles], legend)
+    channels = outlined("kind:N", names, colours, filled, [ROLES[role][1] for role in roles], legend)
     area = f"datum.people ? {DOT} * sqrt(datum.people) : datum.kind == {json.dumps(behind)} ? 30 : 200"
     lines = (
         alt.Chart()
         .transform_filter("datum.line != ''")
         .mark_line(strokeWidth=2, opacity=0.6, aria=False)
-        .encode(x=x, y=y, stroke=stroke, detail="line:N", order="order:Q")
+        .encode(x=x, y=y, stroke=channels["stroke"], detail="line:N", order="order:Q")
     )
     tooltip = tips(
         ("kind:N", " "),
@@ -158,16 +153,8 @@ def plot_models(
         .transform_filter("datum.line == '' || datum.people == 0")
         .transform_calculate(size=f"({is_ring} ? 2.2 : 1) * ({area})")
         .mark_point(opacity=0.95)
-        .encode(
-            x=x,
-            y=y,
-            stroke=stroke,
-            fill=fill,
-            shape=shape,
-            size=alt.Size("size:Q", scale=None),
-            strokeWidth=alt.condition(is_ring, alt.value(3), alt.value(0)),
-            tooltip=tooltip,
-        )
+        .encode(x=x, y=y, **channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
+        .encode(strokeWidth=alt.condition(is_ring, alt.value(3), alt.value(0)))
     )
     counts = alt.Chart().transform_filter("datum.people > 1 && datum.line == ''").encode(x=x, y=y, text="people:Q")
     number = {"fontSize": font, "fontWeight": "bold"}
@@ -185,12 +172,7 @@ def plot_strip(
     ``order``. `rounds`: in their order. `title`, `form`: of the figure, with its unit, and how it is written. `people`:
     title of the counts.
     """
-    x = alt.X(
-        "value:Q",
-        title=title,
-        scale=alt.Scale(zero=False, padding=20, nice=True),
-        axis=_axis(font, format=form, tickCount=4),
-    )
+    x = _figure(alt.X, "value:Q", title, font, form, 4, padding=20)
     y = alt.Y(
         "round:N", title=None, sort=list(rounds), scale=alt.Scale(domain=list(rounds)), axis=_axis(font, grid=False)
     )
