@@ -180,20 +180,3 @@ def effective_size(weight: Any, squares: Any) -> Counts:
     """
     total, squared = np.asarray(weight, dtype=float), np.asarray(squares, dtype=float)
     return np.asarray(total**2 / np.where(squared > 0, squared, 1.0))
-
-
-def confusion_counts(
-    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any = None
-) -> tuple[Counts, list[Any]]:
-    """Counts of shape (groups, 2, 2): group, label, prediction; and the groups' values."""
-    found = tally(y_true, {"y_pred": y_pred}, sensitive_features, sample_weight)
-    return found.counts, found.groups
-
-
-def change_counts(
-    y_true: Any, predictions_f: Any, predictions_g: Any, sensitive_features: Any, sample_weight: Any = None
-) -> tuple[Counts, list[Any]]:
-    """Counts of shape (groups, 2, 2, 2): group, label, prediction of f, prediction of g; and the groups' values."""
-    predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
-    found = tally(y_true, predictions, sensitive_features, sample_weight)
-    return found.counts, found.groups

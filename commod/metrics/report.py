@@ -209,15 +209,7 @@ def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
     return np.minimum(low, figures - reach), np.maximum(high, figures + reach)
 
 
-def compare_margins(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> pd.DataFrame:
+def compare_margins(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
     """Worst-case figures by each of several sensitive attributes and by their combinations.
 
     Decisions may be fair by race and fair by sex, and unfair to the women of one race.
@@ -246,7 +238,7 @@ def compare_margins(
     rows = {}
     for name, groups in [*((str(column.name), column) for column in columns), (crossing, pd.concat(columns, axis=1))]:
         given = {"sensitive_features": groups, "sample_weight": weight}
-        frame = compare_decisions(y, decided, decided, **given, confidence=confidence, seed=seed)
+        frame = compare_decisions(y, decided, decided, **given)
         row: dict[str, Any] = {"groups": int(sum(row.startswith("positive_rate_") for row in frame.index))}
         for figure in ("p_rule", "demographic_parity_difference", "dm"):
             for end in ("", "_low", "_high"):
