@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -85,33 +86,27 @@ def limits_of(
     )
 
 
-def _fewest(scene: Scene, fairness: str) -> float | None:
+def _given(scene: Scene) -> dict[str, Any]:
+    """The test rows, for interventions that know group and score."""
     test = scene.test
-    rule = fewest_interventions(
-        test.y,
-        scene.decisions_test,
-        sensitive_features=test.sensitive,
-        demands=(fairness,),
-        scores=scene.scores_test,
-        sample_weight=test.weight,
-    )
+    told = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
+    return {"y_true": test.y, "y_pred": scene.decisions_test} | told
+
+
+def _fewest(scene: Scene, fairness: str) -> float | None:
+    rule = fewest_interventions(demands=(fairness,), **_given(scene))
     return None if rule is None else rule.change_rate
 
 
 def fewest_at_levels(scene: Scene, fairness: str, levels: Sequence[float]) -> tuple[float | None, ...]:
     """The fewest changes on the test rows that reach each level of fairness in expectation, group and score known."""
-    test = scene.test
-    given = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
-    return tuple(
-        fewest_to_reach(test.y, scene.decisions_test, fairness=fairness, level=each, **given) for each in levels
-    )
+    given = _given(scene)
+    return tuple(fewest_to_reach(fairness=fairness, level=each, **given) for each in levels)
 
 
 def interventions_of(scene: Scene) -> pd.DataFrame:
     """The fewest changes on the test rows for each sense of fairness and for several together, the group known."""
-    test = scene.test
-    given = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
-    return interventions_by_demand(test.y, scene.decisions_test, **given)
+    return interventions_by_demand(**_given(scene))
 
 
 def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.DataFrame:

@@ -7,7 +7,6 @@ Both are right in the regime they have in mind, few flips and enough people to f
 - a flip moves a rate by a whole step, so the last one may overshoot.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -56,19 +55,13 @@ def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any
     return pd.DataFrame({"changes": changes, "dm": dm})
 
 
-# By criterion, as the exact curves in `commod.theory.flips`.
-_AS_PRINTED: dict[str, Callable[..., pd.DataFrame]] = {
-    "demographic_parity": lambda y_true, y_pred, **limit: p_rule_as_printed(y_pred, **limit),
-    "equalized_odds": mistreatment_as_printed,
-}
-
-
 def fails_from(y_true: Any, y_pred: Any, *, sensitive_features: Any, fairness: str, max_changes: int) -> int | None:
     """The smallest K at which the printed proposition is not the best there is; None if there is none so far."""
     limit: dict[str, Any] = {"sensitive_features": sensitive_features, "max_changes": max_changes}
     exact = best_curve(y_true, y_pred, fairness=fairness, **limit)
     criterion = CRITERIA[fairness]
-    printed = _AS_PRINTED[fairness](y_true, y_pred, **limit)[criterion.figure_name].iloc[: len(exact)]
-    lost = criterion.gain(exact[criterion.figure_name] - printed)
+    by_label = criterion.by_label
+    printed = mistreatment_as_printed(y_true, y_pred, **limit) if by_label else p_rule_as_printed(y_pred, **limit)
+    lost = criterion.gain(exact[criterion.figure_name] - printed[criterion.figure_name].iloc[: len(exact)])
     places = np.flatnonzero(lost.to_numpy() > 1e-9)
     return int(places[0]) if len(places) else None
