@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from commod.datasets.blocks import blocks
+from commod.metrics.counts import counts_of_codes
+from commod.metrics.figures import key_figures_of
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective
 from commod.models.rescaler import acted_on
@@ -44,6 +46,11 @@ class TrainingData:
     def sorted_for(self, objective_by_label: bool) -> TrainingData:
         """All rows, in the order `ScoreObjective` wants."""
         return self if not objective_by_label else self.take(ScoreObjective.order(self.y, by_label=objective_by_label))
+
+    def figures(self, z: Array) -> dict[str, float]:
+        """The key figures of decisions by the scores z."""
+        counts = counts_of_codes(self.sensitive, self.n_groups, self.y > 0, self.logit > 0, z > 0, self.weight)
+        return key_figures_of(counts)
 
     def objective(self, weights: LossWeights) -> ScoreObjective:
         """The loss of these rows, sorted for it, as a function of their scores."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
@@ -16,10 +15,10 @@ from commod.metrics.counts import values_of_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
-from commod.models.classifier import EditedModel, Given
+from commod.models.classifier import NOBODY, EditedModel, Given, warn_caller
 from commod.models.competitors.registry import METHODS
 from commod.models.threads import single_threaded
-from commod.models.validation import check_choice, check_seed
+from commod.models.validation import check_choice, check_count
 
 
 class Memory:
@@ -164,7 +163,7 @@ class Competitor(EditedModel, ABC):
             Of other fits on the same rows: saves time, and changes nothing.
         """
         check_choice("fairness", self.fairness, self.criteria)
-        check_seed(self.random_state)
+        check_count("random_state", self.random_state, least=0)
         check_weights(self, sample_weight)
         given = self._given(X, y, self._groups_in(X, sensitive_features), sample_weight)
         check_for_two(self, given.groups)
@@ -176,11 +175,7 @@ class Competitor(EditedModel, ABC):
         self.base_model_, self.line_, self.encoder_ = base_model, line, encoder
         self.edits_ = given.sensitive is not None
         if given.sensitive is None:
-            warnings.warn(
-                "fit was called without sensitive_features, so there is no one to be fair to: g = f.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn_caller(f"{NOBODY}: g = f.")
             self._learn_nothing()
             return self
         try:
