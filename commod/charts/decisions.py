@@ -52,10 +52,7 @@ def plot_requirement(frame: pd.DataFrame, *, title: str, percent: bool) -> alt.L
     refits = rows.mark_rule(strokeWidth=1.5, yOffset=5, aria=False).encode(
         x="refits_low:Q", x2="refits_high:Q", color=color
     )
-    points = rows.mark_point(filled=True, size=90, opacity=1, yOffset=-3).encode(
-        x=x,
-        color=color,
-        shape=shaped("verdict:N", verdict, SHAPES, legend),
-        tooltip=tooltip,
-    )
+    shape = shaped("verdict:N", verdict, SHAPES, legend)
+    points = rows.mark_point(filled=True, size=90, opacity=1, yOffset=-3)
+    points = points.encode(x=x, color=color, shape=shape, tooltip=tooltip)
     return alt.layer(limit, people, refits, points).properties(height=alt.Step(30))

@@ -36,13 +36,14 @@ def plot_scatter(
     """
     # Padding would also begin below 0, where no figure can be.
     around, from_zero = alt.Scale(zero=False, padding=12), alt.Scale(zero=True, nice=True)
+    channels = method_channels(styles, legend=True, columns=columns)
     points = (
         alt.Chart()
         .mark_point(size=90 if joined else 45, strokeWidth=1.5, opacity=0.85 if joined else 0.7)
         .encode(
             x=x_axis("x:Q", x_title, ".0%" if percent else ".2f", scale=around),
             y=y_axis("y:Q", y_title, scale=from_zero if zero else around),
-            **method_channels(styles, legend=True, columns=columns),
+            **channels,
             tooltip=tips(
                 ("label:N", "Method"), ("settings:N", "Setting"), ("x:Q", x_title, ".3f"), ("y:Q", y_title, ".3f")
             ),
@@ -50,8 +51,8 @@ def plot_scatter(
     )
     if not joined:
         return points.properties(height=340, data=frame)
-    stroke = method_channels(styles, legend=True, columns=columns)["stroke"]
-    lines = alt.Chart().mark_line(strokeWidth=1.5, aria=False).encode(x="x:Q", y="y:Q", stroke=stroke, order="order:Q")
+    lines = alt.Chart().mark_line(strokeWidth=1.5, aria=False)
+    lines = lines.encode(x="x:Q", y="y:Q", stroke=channels["stroke"], order="order:Q")
     return alt.layer(lines, points, data=frame).properties(height=340 if columns > 1 else 430)
 
 

@@ -69,18 +69,10 @@ def plot_guesses(
             tooltip=tips(("low:Q", "≥"), ("high:Q", "<"), ("people:Q", people)),
         )
     )
-    line = (
-        alt.Chart()
-        .transform_filter(alt.datum.kind == answer)
-        .mark_rule(strokeWidth=5)
-        .encode(x=x, color=color, tooltip=tips(("low:Q", answer)))
-    )
-    number = (
-        alt.Chart()
-        .transform_filter(alt.datum.kind == answer)
-        .mark_text(dy=-10, fontSize=font, fontWeight="bold")
-        .encode(x=x, y=alt.value(0), text=alt.Text("low:Q", format=","), color=color)
-    )
+    model = alt.Chart().transform_filter(alt.datum.kind == answer).encode(x=x, color=color)
+    line = model.mark_rule(strokeWidth=5).encode(tooltip=tips(("low:Q", answer)))
+    number = model.mark_text(dy=-10, fontSize=font, fontWeight="bold")
+    number = number.encode(y=alt.value(0), text=alt.Text("low:Q", format=","))
     return alt.layer(bars, line, number, data=frame).properties(height=300, padding={**_ROOM_FOR_LABELS, "top": 28})
 
 
@@ -188,13 +180,8 @@ def plot_strip(
         .transform_filter("datum.line == ''")
         .transform_calculate(size=f"{DOT} * sqrt(datum.people)")
         .mark_point(filled=True, opacity=0.95)
-        .encode(
-            x=x,
-            y=y,
-            color=color,
-            size=alt.Size("size:Q", scale=None),
-            tooltip=tips(("who:N", " "), ("people:Q", people), ("value:Q", title, form)),
-        )
+        .encode(x=x, y=y, color=color, size=alt.Size("size:Q", scale=None))
+        .encode(tooltip=tips(("who:N", " "), ("people:Q", people), ("value:Q", title, form)))
     )
     counts = (
         alt.Chart()

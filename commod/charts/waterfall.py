@@ -5,13 +5,7 @@ import pandas as pd
 
 from commod.charts import palette
 from commod.charts.compare import MethodStyle
-from commod.charts.parts import coloured, tips, x_axis
-
-
-def _labels() -> alt.Axis:
-    return alt.Axis(
-        labelExpr="split(datum.label, '|')", labelLimit=170, labelPadding=6, labelLineHeight=14, labelOverlap=False
-    )
+from commod.charts.parts import by_rank, coloured, tips, x_axis
 
 
 def term_styles(outcomes: tuple[str, str], favourable: int = 1) -> tuple[MethodStyle, MethodStyle]:
@@ -34,6 +28,8 @@ def plot_waterfall(
     """
     low, high = outcomes
     styles = term_styles(outcomes, favourable)
+    names = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
+    ratio = [("ratio:Q", "In r", "+.3f")] if "ratio" in frame else []
     bars = (
         alt.Chart()
         .transform_calculate(line="replace(datum.label, '|', ', ')")
@@ -41,15 +37,11 @@ def plot_waterfall(
         .encode(
             x=x_axis("start:Q", [title, f"above 0: “{high}”", f"below 0: “{low}”"], scale=alt.Scale(zero=True)),
             x2="end:Q",
-            y=alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=_labels()),
+            y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
             color=coloured(
                 "kind:N", ["f", "g", "up", "down"], [palette.F, palette.G, *(style.colour for style in styles)], None
             ),
-            tooltip=[
-                alt.Tooltip("line:N", title="Term"),
-                *(tips(("ratio:Q", "In r", "+.3f")) if "ratio" in frame else []),
-                alt.Tooltip("end:Q", title="Sum so far", format="+.2f"),
-            ],
+            tooltip=tips(("line:N", "Term"), *ratio, ("end:Q", "Sum so far", "+.2f")),
         )
     )
     # Once, not for each row; its meaning is told beside the chart, so it is no symbol of its own.

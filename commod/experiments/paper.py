@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,24 +48,20 @@ OWN_GRID = ((2.0, 2.5, 3.0, 3.5, 4.0), (0.01, 0.04, 0.07, 0.1))
 
 
 def _sensitivity(datasets: Sequence[str], seeds: int) -> list[Job]:
-    jobs = []
-    for data in datasets:
-        for split in range(seeds):
-            for fair, ratios in (PRINTED_GRID, OWN_GRID):
-                for ratio in ratios:
-                    cells = tuple(Cell("commod", value, (("lambda_ratio", ratio),)) for value in fair)
-                    jobs.append(Job(data, "logistic_regression", split, DP, cells))
-    return jobs
+    lines = [
+        tuple(Cell("commod", value, (("lambda_ratio", ratio),)) for value in fair)
+        for fair, ratios in (PRINTED_GRID, OWN_GRID)
+        for ratio in ratios
+    ]
+    return [Job(*each) for each in product(datasets, ["logistic_regression"], range(seeds), [DP], lines)]
 
 
 def _architectures(datasets: Sequence[str], seeds: int) -> list[Job]:
-    jobs = []
-    for split in range(seeds):
-        for kind in ("linear", "mlp"):
-            others = (("lambda_ratio", 0.05), ("rescaler", kind))
-            cells = tuple(Cell("commod", value, others) for value in (1.0, 2.0, 3.0, 4.0, 6.0, 8.0))
-            jobs.append(Job("law_school", "logistic_regression", split, DP, cells))
-    return jobs
+    lines = []
+    for kind in ("linear", "mlp"):
+        others = (("lambda_ratio", 0.05), ("rescaler", kind))
+        lines.append(tuple(Cell("commod", value, others) for value in (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)))
+    return [Job(*each) for each in product(["law_school"], ["logistic_regression"], range(seeds), [DP], lines)]
 
 
 EXPERIMENTS = {

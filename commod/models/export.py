@@ -112,16 +112,9 @@ def _concepts(directions: pd.DataFrame, weights: pd.Series) -> list[dict[str, An
     ]
 
 
-def portable_json(
-    g: Commod,
-    *,
-    about: Mapping[str, str] | None = None,
-    contract: Contract | None = None,
-    reference: Mapping[str, Any] | None = None,
-) -> str:
+def portable_json(g: Commod, **given: Any) -> str:
     """`to_portable` as strict JSON; every number is written so that it is read back to the last digit."""
-    content = to_portable(g, about=about, contract=contract, reference=reference)
-    return json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return json.dumps(to_portable(g, **given), allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _plain(value: Any, what: str) -> Any:

@@ -101,33 +101,18 @@ class Competitor(EditedModel, ABC):
 
     ``fit(X, y, *, sensitive_features)`` as in `Commod`; without the sensitive attribute there is nobody to be fair to,
     so g = f and a warning says so. A method learns from the rows whose group is known.
-
-    Parameters
-    ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
-    fairness : {"demographic_parity", "equalized_odds"}
-        One of those in `criteria`.
-    random_state : int
-        Not used where nothing is random.
-
-    Attributes
-    ----------
-    criteria : tuple of str
-        What it can be made to meet.
-    for_two, weights : bool
-        Whether it is defined for two groups only, and whether its fit takes a `sample_weight`. All three are those of
-        the registry.
     """
 
-    base_model: BaseModel = None
+    base_model: BaseModel = None  # in any form that `Commod` takes, as is the threshold
     _: KW_ONLY
     threshold: float | str | None = None
-    fairness: str = "demographic_parity"
-    random_state: int = 0
+    fairness: str = "demographic_parity"  # one of `criteria`
+    random_state: int = 0  # not used where nothing is random
 
-    criteria: ClassVar[tuple[str, ...]] = tuple(CRITERIA)
-    for_two: ClassVar[bool] = False
-    weights: ClassVar[bool] = True
+    # All three are those of the registry.
+    criteria: ClassVar[tuple[str, ...]] = tuple(CRITERIA)  # what it can be made to meet
+    for_two: ClassVar[bool] = False  # whether it is defined for two groups only
+    weights: ClassVar[bool] = True  # whether its fit takes a `sample_weight`
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -145,28 +130,23 @@ class Competitor(EditedModel, ABC):
         sample_weight: Any = None,
         memory: Memory | None = None,
     ) -> Competitor:
-        """Learn from training rows.
+        """Learn from training rows; arguments as in `Commod.fit`.
 
-        Parameters
-        ----------
-        X : DataFrame (of pandas or polars) or array (n, d)
-            What f was given; gaps, too, where f takes them.
-        y : array (n,)
-            Two labels of any type; the second in sorted order is the positive one.
-        sensitive_features : array (n,), or table (n, columns)
-            Groups of any type, missing where they are not known; of several columns, their combinations.
-        base_scores : array (n,), optional
-            f's probabilities for these rows, instead of asking `base_model`.
-        sample_weight : array (n,), optional
-            How much each row counts, for methods that can (`weights`).
-        memory : Memory, optional
-            Of other fits on the same rows: saves time, and changes nothing.
+        Only methods that can (`weights`) take a `sample_weight`. `memory` is that of other fits on the same rows: it
+        saves time, and changes nothing.
         """
         check_choice("fairness", self.fairness, self.criteria)
         check_count("random_state", self.random_state, least=0)
-        check_weights(self, sample_weight)
+        if sample_weight is not None and not self.weights:
+            raise ValueError(
+                f"{type(self).__name__} takes no sample_weight: leave it out, or choose a method that can weigh rows."
+            )
         given = self._given(X, y, self._groups_in(X, sensitive_features), sample_weight)
-        check_for_two(self, given.groups)
+        if given.groups is not None and len(given.groups) > 2 and self.for_two:
+            raise ValueError(
+                f"{type(self).__name__} is defined for two groups, and sensitive_features holds {len(given.groups)}: "
+                "compare one group with the rest, or choose a method for any number of groups."
+            )
         base_model, logit, line = self._base(given, y, base_scores)
         encoder = TabularEncoder()
         encoded = encoder.fit_transform(self._inputs(given.X, base_model), sample_weight=given.weight)
@@ -309,23 +289,6 @@ class GroupAwareScored(GroupAware):
         """Probabilities of the two classes under g."""
         margin = self.decision_function(X, sensitive_features=sensitive_features, base_scores=base_scores)
         return self._probabilities(margin)
-
-
-def check_for_two(method: Any, groups: Any) -> None:
-    """Raise if a method that is defined for two groups is given more."""
-    if groups is not None and len(groups) > 2 and method.for_two:
-        raise ValueError(
-            f"{type(method).__name__} is defined for two groups, and sensitive_features holds {len(groups)}: compare "
-            "one group with the rest, or choose a method for any number of groups."
-        )
-
-
-def check_weights(method: Any, sample_weight: Any) -> None:
-    """Raise if a method that takes no weights is given some."""
-    if sample_weight is not None and not method.weights:
-        raise ValueError(
-            f"{type(method).__name__} takes no sample_weight: leave it out, or choose a method that can weigh rows."
-        )
 
 
 def _known(given: Given, encoded: Array, logit: Array) -> tuple[Rows, Array]:

@@ -37,24 +37,16 @@ class Knob:
 
 @dataclass(frozen=True)
 class Method:
-    """One row of the paper's overview table, or a method that it does not have, with the estimator if there is one.
-
-    `needs_sensitive`: whether predict must be told S. `model_agnostic`: "yes", or the one kind of model it works on.
-    `criteria`: what it can be made to meet, or beside which it is shown if it is made for something else (`aims_at`).
-    `minimises_changes`: whether staying near f is part of what it optimises.
-    `randomised`: whether seed or lots move its decisions. `estimator`: module and class, None while it is not written.
-    `in_paper`: whether the paper's overview has it. `groups`: 2 where it is published for two groups only, None where
-    it takes any number. `weights`: whether its fit takes a `sample_weight`.
-    """
+    """One row of the paper's overview table, or a method that it does not have, with the estimator if there is one."""
 
     title: str
     reference: str
-    needs_sensitive: bool = False
-    criteria: tuple[str, ...] = (DP, EO)
-    minimises_changes: bool = False
-    model_agnostic: str = "yes"
-    randomised: bool = False
-    estimator: tuple[str, str] | None = None
+    needs_sensitive: bool = False  # whether predict must be told S
+    criteria: tuple[str, ...] = (DP, EO)  # what it can be made to meet; what it is shown beside if it `aims_at` another
+    minimises_changes: bool = False  # whether staying near f is part of what it optimises
+    model_agnostic: str = "yes"  # or the one kind of model it works on
+    randomised: bool = False  # whether seed or lots move its decisions
+    estimator: tuple[str, str] | None = None  # module and class, None while it is not written
     knob: Knob | None = None
     others: dict[str, tuple[Any, ...]] = field(default_factory=dict)  # further parameters of a sweep
     settings: dict[str, Any] = field(default_factory=dict)  # fixed ones
@@ -62,10 +54,10 @@ class Method:
     edits: bool = True  # whether it is given f
     uses_membership: bool = False  # whether it asks who a person probably is, a model that its fits can share
     cost: float = 1.0  # of a model, in models of the quickest: who is swept first, and how long the rest will take
-    in_paper: bool = True
+    in_paper: bool = True  # whether the paper's overview has it
     note: str = ""
-    groups: int | None = None
-    weights: bool = True
+    groups: int | None = None  # 2 where it is published for two groups only, None where it takes any number
+    weights: bool = True  # whether its fit takes a `sample_weight`
     aims_at: str = ""
     own_model: bool = False  # whether it trains a model of its own, whatever it is given
     short: str = ""  # title where there is little room, if it is another
