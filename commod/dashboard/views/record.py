@@ -4,10 +4,10 @@ import pandas as pd
 
 from commod.charts.sense import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
+from commod.dashboard.views.words import say_declared, tip
 from commod.explain.sense import explain_certainty
 
 RECORD = Table(
@@ -41,23 +41,35 @@ CERTAINTY = Table(
 def draw_record(result: FitResult) -> None:
     """Changed people by group and direction, and whether the record agrees with g or with f."""
     words = {True: directions(result.task.spec)[0][0], False: directions(result.task.spec)[1][0]}
-    frame = result.record.assign(direction=result.record["better"].map(words))
+    named = result.record["group"].map(say_declared)
+    frame = result.record.assign(group=named, direction=result.record["better"].map(words).map(say_declared))
     shown = frame[frame["count"] > 0].reset_index(drop=True)
     if result.has_many_groups:
         shown = shown.sort_values("count", ascending=False, kind="stable")
     bars = []
     for rank, row in enumerate(shown.to_dict("records")):
         for place, (who, part) in enumerate(((RIGHT_NOW, "right"), (RIGHT_BEFORE, "wrong"))):
-            name = f"{row['group']}, {row['direction']} ({row['count']:,})"
+            name = f"{row['group']}, {row['direction']} ({say_declared(f'{row["count"]:,}')})"
             share = row[part] / row["count"]
-            bars.append({"name": name, "rank": rank, "who": who, "place": place, "people": row[part], "share": share})
+            bars.append(
+                {
+                    "name": name,
+                    "rank": rank,
+                    "who": say_declared(who),
+                    "place": place,
+                    "people": row[part],
+                    "share": share,
+                }
+            )
     draw(
         plot_record,
         pd.DataFrame(bars),
         alt="Changed people by group and direction, and whether g or f agrees with the record.",
         table=Table(RECORD.title, RECORD.key, RECORD.columns, lambda: frame),
-        caption=f"On test. A decision has two values, so of those changed either f or g agrees with the record. "
-        f"{tip('record')}",
+        caption=say_declared(
+            "On test. A decision has two values, so of those changed either f or g agrees with the record."
+        )
+        + f" {tip('record')}",
     )
 
 
@@ -69,7 +81,13 @@ def draw_certainty(result: FitResult) -> None:
         f"{100 * low:.0f}–{100 * high:.0f}" for low, high in zip(frame["low"], frame["high"], strict=True)
     ]
     bars = [
-        {"name": row["class"], "rank": rank, "whose": whose, "share": row[f"share_{part}"], "people": row[part]}
+        {
+            "name": row["class"],
+            "rank": rank,
+            "whose": say_declared(whose),
+            "share": row[f"share_{part}"],
+            "people": row[part],
+        }
         for rank, row in enumerate(frame.to_dict("records"))
         for whose, part in ((EVERYONE, "everyone"), (CHANGED, "changed"))
     ]

@@ -13,9 +13,9 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending, in_line, ready_in
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
+from commod.dashboard.views.words import say_declared, tip
 from commod.explain import ShapComparison
 
 
@@ -45,9 +45,9 @@ def _accounts(features: pd.DataFrame) -> pa.Table:
     n, none = len(features), [0.0] * len(features)
     return pa.table(
         {
-            "label": columns["label"] * 2,
+            "label": [say_declared(label) for label in columns["label"]] * 2,
             "rank": [*range(n)] * 2,
-            "account": [ACCOUNTS[0]] * n + [ACCOUNTS[1]] * n,
+            "account": [account for account in map(say_declared, ACCOUNTS) for _ in range(n)],
             "value": columns["commod"] + columns["shap"],
             "low": none + columns["shap_low"],
             "high": none + columns["shap_high"],
@@ -62,12 +62,13 @@ def draw_shap(result: FitResult) -> None:
 
 def begin_shap(result: FitResult) -> Pending | None:
     """The section of SHAP, which is drawn when its figures are there."""
-    st.header("Post hoc or built in: SHAP beside COMMOD")
+    st.header(say_declared("Post hoc or built in: SHAP beside COMMOD"))
     if result.g.rules is not None:
-        st.info(NO_SUM, icon=":material/info:")
+        st.info(say_declared(NO_SUM), icon=":material/info:")
         return None
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
-        st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
+        told = say_declared("The score does not change at this setting, so there is nothing to attribute.")
+        st.info(told, icon=":material/info:")
         return None
     place = st.empty()
     section = st.container()
@@ -96,22 +97,29 @@ def _draw(comparison: ShapComparison) -> None:
     with wide:
         draw_accounts(
             features,
-            Table("Contributions as a table", "contributions_table", account_columns("SHAP", ".3f"), lambda: features),
+            Table(
+                "Contributions as a table",
+                "contributions_table",
+                account_columns("SHAP", ".3f"),
+                lambda: features.assign(label=features["label"].map(say_declared)),
+            ),
             alt="Mean contribution to the change in score by feature.",
         )
     with narrow:
         st.metric(
-            "Rank agreement of the two",
-            f"{comparison.agreement:.2f}",
+            say_declared("Rank agreement of the two"),
+            say_declared(f"{comparison.agreement:.2f}"),
             help=tip("agreement"),
         )
         st.metric(
-            "SHAP's top five that stay",
-            f"{comparison.top_kept:.0%}",
+            say_declared("SHAP's top five that stay"),
+            say_declared(f"{comparison.top_kept:.0%}"),
             help=f"{tip('top_kept')} " + tip("redrawn", background=comparison.background, redraws=comparison.redraws),
         )
         st.markdown(
-            f"SHAP computes **{comparison.evaluations:,} scores** to explain {comparison.rows} people. COMMOD's own "
-            f"account is read from the model: **{comparison.rows}** scores."
+            say_declared(
+                f"SHAP computes **{comparison.evaluations:,} scores** to explain {comparison.rows} people. COMMOD's own "
+                f"account is read from the model: **{comparison.rows}** scores."
+            )
         )
-        st.caption("Thin lines: how far SHAP's bar moves when its background sample is redrawn.")
+        st.caption(say_declared("Thin lines: how far SHAP's bar moves when its background sample is redrawn."))
