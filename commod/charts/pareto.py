@@ -109,7 +109,17 @@ def plot_pareto(
         .mark_text(dx=13, dy=-11, fontSize=16, fontWeight="bold", aria=False)
         .encode(x=x, y=y, color=color, text="name:N")
     )
-    layers = [lines, points, named]
+    others = (
+        alt.Chart()
+        .transform_filter(alt.datum.kind == SPLITS)
+        .transform_aggregate(
+            fairness="mean(fairness)", accuracy="min(accuracy)", change_rate="min(change_rate)", groupby=["kind"]
+        )
+        .transform_calculate(called=f"({names})[datum.kind]")
+        .mark_text(dy=14, fontSize=12, color=palette.FRONTIER, aria=False)
+        .encode(x=x, y=y, text="called:N")
+    )
+    layers = [lines, points, named, others]
     if line is not None and view == "fairness":
         layers.insert(0, line_at(line, f"{fairness_title} {line:g}"))
     return alt.layer(*layers, data=frame).properties(height=470, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})

@@ -30,7 +30,7 @@ def show() -> None:
     if asked:
         word = words[asked]
         with st.container(border=True):
-            st.markdown(f"**{word.title}**\n\n{word.tip} {word.more}")
+            st.markdown(f"**{word.title}**\n\n{glossary.picture(asked)}{word.tip} {word.more}")
     for chapter, listed in glossary.chapters(language).items():
         with st.expander(f"{chapter} ({len(listed)})"):
             st.markdown("\n".join(f"- **{word.title}**: {word.tip}" for word in listed))

@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from commod.dashboard.text.escape import bold
-from commod.dashboard.text.html import piece, style
+from commod.dashboard.text.html import idea, piece, style
 from commod.dashboard.text.language import FIRST, LANGUAGES, declared
 from commod.explain.checks import CHECKS
 from commod.metrics.figures import FIGURES
@@ -63,6 +63,29 @@ def tip(name: str, language: str = FIRST, *, update: str = "", **values: object)
     name = f"{name}_{update}" if f"{name}_{update}" in hints else name
     text = known[name].tip if name in known else hints[name] if name in hints else FIGURES[name].meaning
     return text.format(**values) if values else text
+
+
+# The ideas that have a picture in templates/pictures.html, each with the words that it opens from.
+PICTURES = {
+    "rates": ("p_rule", "demographic_parity"),
+    "errors": ("dm", "equalized_odds"),
+    "right": ("accuracy",),
+    "changes": ("change_rate",),
+    "price": ("lambda_fair",),
+    "spring": ("lambda_ratio",),
+    "cut": ("threshold", "decision", "score"),
+    "flip": ("ratio", "update", "takes_back"),
+    "weights": ("concept", "lambda_concepts", "k", "loading"),
+    "again": ("refits", "check_again"),
+    "cells": ("crossing", "groups"),
+    "range_of": ("interval",),
+}
+_PICTURE_OF = {word: macro for macro, names in PICTURES.items() for word in names}
+
+
+def picture(name: str) -> str:
+    """The picture of a word in Markdown, in front of what is said of it; empty if it has none."""
+    return f"![]({idea(_PICTURE_OF[name])})\n\n" if name in _PICTURE_OF else ""
 
 
 def chapters(language: str = FIRST) -> dict[str, list[Word]]:

@@ -16,16 +16,17 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import words
-from commod.dashboard.views.words import say_declared
+from commod.dashboard.views.next_step import begin_next_steps, draw_for_checks
+from commod.dashboard.views.words import say, say_declared
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, MARKS, Answer, Mark
 
 # Word and sign tell a mark; the colour only underlines it.
-SHOWN: dict[Mark, tuple[str, str]] = {
-    "fine": (":green[:material/check_circle: {}]", "Fine."),
-    "look": (":orange[:material/error: {}]", "Look closer."),
-    "bad": (":red[:material/cancel: {}]", "A problem."),
-    "open": (":gray[:material/do_not_disturb_on: {}]", "Cannot be told."),
+SHOWN: dict[Mark, str] = {
+    "fine": ":green[:material/check_circle: Fine.]",
+    "look": ":orange[:material/error: Look closer.]",
+    "bad": ":red[:material/cancel: A problem.]",
+    "open": ":gray[:material/do_not_disturb_on: Cannot be told.]",
 }
 assert set(SHOWN) == set(MARKS)
 
@@ -34,11 +35,11 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     """The section with its four lines; what it gives sets out to find the two answers that take longer."""
     st.header(say_declared("Do these changes make sense?"), help=meanings())
     if not result.changes["changed"].any():
-        nothing = say_declared("Nobody's decision changes at this setting, so there is nothing to check.")
-        st.info(nothing, icon=":material/info:")
+        st.info(say("checks.nothing"), icon=":material/info:")
         return list
     # All lines in one element: each one more is one more message for every move of everybody.
     place, answers, told = st.empty(), result.answers(), dict.fromkeys(CHECKS, "")
+    steps, untried = st.empty(), {name: st.empty() for name in CHECKS if name not in result.at_hand}
     _paint(place, answers, told)
 
     def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
@@ -57,10 +58,13 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
             answers.update(take(ticket.result()))
             with deferred_paint():
                 _paint(place, answers, told)
+            if answers[name].mark == "bad":
+                untried[name].caption(f"{say_declared(CHECKS[name].title)} {say('next.not_tried')}")
 
         return Pending(submit(task), paint, look)
 
     return lambda: [
+        *begin_next_steps(result.settings, result, steps, draw_for_checks),
         waiting("merit", tasks.merit(result), lambda found: result.answers(merit=found)),
         waiting("again", tasks.refits(result), lambda found: result.answers(refits=found)),
     ]
@@ -74,8 +78,7 @@ def _paint(place: Any, answers: dict[str, Answer], told: dict[str, str]) -> None
         else _waits(name, told)
         for name in CHECKS
     ]
-    more = say_declared("Each of them in detail on the page Who changed.")
-    place.markdown("\n\n".join([*lines, f":gray[{more}]"]))
+    place.markdown("\n\n".join([*lines, f":gray[{say('checks.more')}]"]))
 
 
 def _waits(name: str, told: dict[str, str]) -> str:
@@ -83,9 +86,8 @@ def _waits(name: str, told: dict[str, str]) -> str:
 
 
 def _in_words(answer: Answer) -> str:
-    shown, word = SHOWN[answer.mark]
     told = escape_markdown(say_declared(answer.sentence))
-    return f"**{say_declared(answer.check.title)}** {shown.format(say_declared(word))} {told}"
+    return f"**{say_declared(answer.check.title)}** {say_declared(SHOWN[answer.mark])} {told}"
 
 
 def meanings() -> str:

@@ -17,23 +17,19 @@ def pin_popover(settings: Settings) -> None:
     """A button beside the model of `settings` that gives it a name and keeps it, looked at as it is now."""
     settings = replace(settings.looked_at_as(session.current()), reason=session.current().reason)
     session.carry(**link())
-    with st.popover(
-        say_declared("Pin this model"), icon=":material/push_pin:", key="pin_here", on_change="rerun"
-    ) as opened:
+    with st.popover(say("pin.this"), icon=":material/push_pin:", key="pin_here", on_change="rerun") as opened:
         if not opened.open:
             return
         here = shelf()
         same = here.find(settings)
         if same is not None:
-            st.markdown(say_declared(f"Saved as “{escape_markdown(same.name)}”."))
+            st.markdown(say("pin.saved", name=escape_markdown(same.name)))
             if session.requirements() != same.requirements:
-                st.button(
-                    say_declared("Save what is required now with it"), on_click=keep_requirements, args=(same.name,)
-                )
+                st.button(say("pin.require"), on_click=keep_requirements, args=(same.name,))
         elif len(here.runs) >= MAX_RUNS:
             st.markdown(say_declared(full()))
         else:
-            st.caption(say_declared("Keep it under a name, to compare it with others."))
+            st.caption(say("pin.keep"))
             _form(settings)
         if here.runs:
             st.page_link("pages/runs.py", label=f"{say('frame.runs')} ({len(here.runs)})", icon=":material/push_pin:")
@@ -60,7 +56,5 @@ def _form(settings: Settings) -> None:
     usual = default_name(settings)
     key = f"pin_name_{usual}"
     with st.form("pin", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.text_input(say_declared("Name"), usual, max_chars=MAX_NAME, key=key, help=tip("run_name", most=MAX_NAME))
-        st.form_submit_button(
-            say_declared("Pin this model"), icon=":material/push_pin:", on_click=pin, args=(settings, key)
-        )
+        st.text_input(say("pin.name"), usual, max_chars=MAX_NAME, key=key, help=tip("run_name", most=MAX_NAME))
+        st.form_submit_button(say("pin.this"), icon=":material/push_pin:", on_click=pin, args=(settings, key))

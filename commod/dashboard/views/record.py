@@ -48,28 +48,19 @@ def draw_record(result: FitResult) -> None:
         shown = shown.sort_values("count", ascending=False, kind="stable")
     bars = []
     for rank, row in enumerate(shown.to_dict("records")):
-        for place, (who, part) in enumerate(((RIGHT_NOW, "right"), (RIGHT_BEFORE, "wrong"))):
-            name = f"{row['group']}, {row['direction']} ({say_declared(f'{row["count"]:,}')})"
+        for place, (who, part) in enumerate(
+            ((say_declared(RIGHT_NOW), "right"), (say_declared(RIGHT_BEFORE), "wrong"))
+        ):
+            name = f"{row['group']}, {row['direction']} ({say_declared(format(row['count'], ','))})"
             share = row[part] / row["count"]
-            bars.append(
-                {
-                    "name": name,
-                    "rank": rank,
-                    "who": say_declared(who),
-                    "place": place,
-                    "people": row[part],
-                    "share": share,
-                }
-            )
+            bars.append({"name": name, "rank": rank, "who": who, "place": place, "people": row[part], "share": share})
     draw(
         plot_record,
         pd.DataFrame(bars),
         alt="Changed people by group and direction, and whether g or f agrees with the record.",
         table=Table(RECORD.title, RECORD.key, RECORD.columns, lambda: frame),
-        caption=say_declared(
-            "On test. A decision has two values, so of those changed either f or g agrees with the record."
-        )
-        + f" {tip('record')}",
+        caption=f"On test. A decision has two values, so of those changed either f or g agrees with the record. "
+        f"{tip('record')}",
     )
 
 
@@ -81,15 +72,9 @@ def draw_certainty(result: FitResult) -> None:
         f"{100 * low:.0f}–{100 * high:.0f}" for low, high in zip(frame["low"], frame["high"], strict=True)
     ]
     bars = [
-        {
-            "name": row["class"],
-            "rank": rank,
-            "whose": say_declared(whose),
-            "share": row[f"share_{part}"],
-            "people": row[part],
-        }
+        {"name": row["class"], "rank": rank, "whose": whose, "share": row[f"share_{part}"], "people": row[part]}
         for rank, row in enumerate(frame.to_dict("records"))
-        for whose, part in ((EVERYONE, "everyone"), (CHANGED, "changed"))
+        for whose, part in ((say_declared(EVERYONE), "everyone"), (say_declared(CHANGED), "changed"))
     ]
     draw(
         plot_certainty,

@@ -15,7 +15,7 @@ from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending, in
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
-from commod.dashboard.views.words import say_declared, tip
+from commod.dashboard.views.words import say, say_declared, tip
 from commod.explain import ShapComparison
 
 
@@ -35,17 +35,13 @@ def draw_accounts(features: pd.DataFrame, table: Table, **options: Any) -> None:
     draw(plot_contributions, _accounts(features), table=table, **options)
 
 
-# Of a model that is a tree.
-NO_SUM = "The rules of the tree are the whole account: nothing is left for SHAP to attribute to single features."
-
-
 def _accounts(features: pd.DataFrame) -> pa.Table:
     """Rows of the chart of both accounts."""
     columns = features.to_dict("list")
     n, none = len(features), [0.0] * len(features)
     return pa.table(
         {
-            "label": [say_declared(label) for label in columns["label"]] * 2,
+            "label": columns["label"] * 2,
             "rank": [*range(n)] * 2,
             "account": [account for account in map(say_declared, ACCOUNTS) for _ in range(n)],
             "value": columns["commod"] + columns["shap"],
@@ -64,11 +60,10 @@ def begin_shap(result: FitResult) -> Pending | None:
     """The section of SHAP, which is drawn when its figures are there."""
     st.header(say_declared("Post hoc or built in: SHAP beside COMMOD"))
     if result.g.rules is not None:
-        st.info(say_declared(NO_SUM), icon=":material/info:")
+        st.info(say("shap.no_sum"), icon=":material/info:")
         return None
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
-        told = say_declared("The score does not change at this setting, so there is nothing to attribute.")
-        st.info(told, icon=":material/info:")
+        st.info(say("shap.nothing"), icon=":material/info:")
         return None
     place = st.empty()
     section = st.container()
@@ -92,34 +87,18 @@ def begin_shap(result: FitResult) -> Pending | None:
 
 
 def _draw(comparison: ShapComparison) -> None:
-    features = comparison.features
+    features = comparison.features.assign(label=comparison.features["label"].map(say_declared))
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         draw_accounts(
             features,
-            Table(
-                "Contributions as a table",
-                "contributions_table",
-                account_columns("SHAP", ".3f"),
-                lambda: features.assign(label=features["label"].map(say_declared)),
-            ),
+            Table("Contributions as a table", "contributions_table", account_columns("SHAP", ".3f"), lambda: features),
             alt="Mean contribution to the change in score by feature.",
         )
     with narrow:
-        st.metric(
-            say_declared("Rank agreement of the two"),
-            say_declared(f"{comparison.agreement:.2f}"),
-            help=tip("agreement"),
-        )
-        st.metric(
-            say_declared("SHAP's top five that stay"),
-            say_declared(f"{comparison.top_kept:.0%}"),
-            help=f"{tip('top_kept')} " + tip("redrawn", background=comparison.background, redraws=comparison.redraws),
-        )
-        st.markdown(
-            say_declared(
-                f"SHAP computes **{comparison.evaluations:,} scores** to explain {comparison.rows} people. COMMOD's own "
-                f"account is read from the model: **{comparison.rows}** scores."
-            )
-        )
-        st.caption(say_declared("Thin lines: how far SHAP's bar moves when its background sample is redrawn."))
+        agreement, kept = (say_declared(text) for text in (f"{comparison.agreement:.2f}", f"{comparison.top_kept:.0%}"))
+        st.metric(say("shap.agreement"), agreement, help=tip("agreement"))
+        redrawn = tip("redrawn", background=comparison.background, redraws=comparison.redraws)
+        st.metric(say("shap.top_kept"), kept, help=f"{tip('top_kept')} {redrawn}")
+        st.markdown(say("shap.scores", n=comparison.evaluations, rows=comparison.rows))
+        st.caption(say("shap.lines"))

@@ -57,24 +57,13 @@ def show(table: Table, frame: pd.DataFrame) -> None:
     cells = [[_in_words(value, form) for value in values.head(MAX_ROWS)] for values, form in columns]
     headings = {name: say_declared(heading) for name, (heading, _) in table.columns.items()}
     words = {i for i, (_, form) in enumerate(columns) if not form}
-    st.html(
-        html_table(
-            [*headings.values()],
-            list(zip(*cells, strict=True)),
-            caption=say_declared(table.title),
-            text=words,
-            tall=True,
-        )
-    )
+    rows, title = list(zip(*cells, strict=True)), say_declared(table.title)
+    st.html(html_table([*headings.values()], rows, caption=title, text=words, tall=True))
     if len(frame) > MAX_ROWS:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(say_declared(f"The first {MAX_ROWS} of {len(frame):,} rows."), width="content")
-            offer(
-                say_declared("All rows as CSV"),
-                lambda: safe_csv(frame, headings),
-                f"{table.key}.csv",
-                key=f"{table.key}_csv",
-            )
+            file = f"{table.key}.csv"
+            offer(say_declared("All rows as CSV"), lambda: safe_csv(frame, headings), file, key=f"{table.key}_csv")
 
 
 def _in_words(value: Any, form: str) -> str:

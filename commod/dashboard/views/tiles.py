@@ -8,7 +8,7 @@ import streamlit as st
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.glossary import picture, tip
 from commod.dashboard.text.language import FIRST, declared, phrase, written
 from commod.explain.groups import beyond_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
@@ -59,6 +59,7 @@ def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> 
     chance = row["difference_low"] <= 0 <= row["difference_high"]
     color = "off" if chance else {1: "normal", -1: "inverse", 0: "off"}[figure.direction]
     value, low, high = (written(language, figure.show(row[column])) for column in ("g", "g_low", "g_high"))
+    interval = tip("interval_of", language, low=low, high=high)
     return {
         "label": declared(language, figure.title),
         "value": value,
@@ -66,7 +67,7 @@ def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> 
         "delta": written(language, figure.show_difference(row["difference"]).replace("−", "-")),
         "delta_color": color,
         "delta_arrow": "off" if color == "off" else "auto",
-        "help": f"{tip(figure.name, language)} {tip('interval_of', language, low=low, high=high)}",
+        "help": f"{picture(figure.name)}{tip(figure.name, language)} {interval}",
         "border": True,
         "delta_description": declared(language, f"[{low}, {high}]").replace("%", ""),
     }

@@ -13,7 +13,7 @@ from commod.dashboard.text.language import declared_in_html
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
-from commod.dashboard.views.words import say_declared, tip
+from commod.dashboard.views.words import say, say_declared, tip
 from commod.explain import ChangeTree
 
 
@@ -21,14 +21,12 @@ def draw_tree(result: FitResult, depth: int) -> None:
     """Where decisions changed, as questions."""
     st.header(say_declared("Where: a tree of the changes"))
     if not result.changed_train.any():
-        told = say_declared("No decision changes at this setting, so there is nothing for a tree to find.")
-        st.info(told, icon=":material/info:")
+        st.info(say("tree.nothing"), icon=":material/info:")
         return
     found = result_of(tasks.tree(result, depth))
     if result.g.rules is not None:
         with deferred_paint():
-            told = "This tree is the model: all in a leaf that changes are changed, and nobody else is. F1 is 1."
-            st.caption(say_declared(told))
+            st.caption(say("tree.is_model"))
             st.html(tree_of(result, found, depth))
         return
     with deferred_paint():

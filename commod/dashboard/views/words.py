@@ -20,8 +20,8 @@ def say_declared(text: str) -> str:
 
 
 def tip(name: str, **values: Any) -> str:
-    """The tooltip of a figure, a word or a control in the language of this session."""
-    return glossary.tip(name, session.language(), **values)
+    """The tooltip of a figure, a word or a control in the language of this session, with its picture."""
+    return glossary.picture(name) + glossary.tip(name, session.language(), **values)
 
 
 _declared = lru_cache(maxsize=4096)(declared)

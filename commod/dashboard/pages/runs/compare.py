@@ -19,7 +19,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_columns, html_table
 from commod.dashboard.views import controls
-from commod.dashboard.views.checks import meanings, changing_table, in_a_cell
+from commod.dashboard.views.checks import changing_table, in_a_cell, meanings
 from commod.dashboard.views.concepts import cards_of
 from commod.dashboard.views.tree import tree_of
 from commod.explain.checks import CHECKS, Answer

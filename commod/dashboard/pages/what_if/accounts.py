@@ -19,9 +19,10 @@ from commod.dashboard.text.html import html_legend
 from commod.dashboard.text.verdicts import score_in_words
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import SHOWN
-from commod.dashboard.views.shap import NO_SUM, account_columns, draw_accounts
+from commod.dashboard.views.shap import account_columns, draw_accounts
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.table import show as show_table
+from commod.dashboard.views.words import say
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Mark, often_enough
 from commod.explain.forms import constants_in_words
@@ -234,7 +235,7 @@ def draw_shap(person: Person) -> None:
     """SHAP's account of this person beside COMMOD's own; to be called last, since it may take a while."""
     st.header("SHAP's account beside it", anchor=False)
     if person.result.g.rules is not None:
-        st.info(NO_SUM, icon=":material/info:")
+        st.info(say("shap.no_sum"), icon=":material/info:")
         return
     own = explain_sum(person.result.g, person.task, person.edited, by="column").set_index("term")
     decides = person.result.g.decides
