@@ -121,7 +121,7 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         .encode(x=alt.X("overall:Q"))
     )
     intervals = low_to_high(y, 7, color=palette.G, opacity=0.5).encode(tooltip=tooltip)
-    intervals = intervals.transform_filter(f"datum.model == '{AFTER}'")
+    intervals = intervals.transform_filter("indexof(datum.model, '(g)') >= 0")  # in every language
     points = _before_and_now(y, decision, tooltip, alt.Scale(domainMin=0, nice=True))
     return alt.layer(everyone, intervals, points, data=frame).properties(height=alt.Step(38))
 
