@@ -240,9 +240,6 @@ class _Focus:
     def of_leaders(self) -> dict[str, Any]:
         return {"opacity": self.by(1.0, 0.7, 0.3), "strokeWidth": self.by(1.8, 1.2, 0.7)}
 
-    def of_names(self) -> dict[str, Any]:
-        return {"size": alt.condition(self.strong, alt.value(13), alt.value(12))}
-
 
 def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
     """Beside the picture the mark and the name of each method, and a thin line to the end of its frontier."""
@@ -258,7 +255,12 @@ def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.
     )
     whole = alt.Tooltip("label:N", title="Method")
     names = named.mark_text(align="left", dx=16, fontWeight=500).encode(
-        x=right, y=beside, text="name:N", color=colour, tooltip=whole, **focus.of_names()
+        x=right,
+        y=beside,
+        text="name:N",
+        color=colour,
+        tooltip=whole,
+        size=alt.condition(focus.strong, alt.value(13), alt.value(12)),
     )
     return [leaders, marks, focus.listen(names, focus.on_names)]
 

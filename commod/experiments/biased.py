@@ -83,8 +83,7 @@ def sweep_if_missed(scene: Scene, sweep: Sweep, missed: float) -> Sweep:
 
 
 def _with_labels(scene: Scene, y: np.ndarray) -> Scene:
-    test = replace(scene.test, y=pd.Series(y, scene.test.y.index))
-    return replace(scene, test=test, cell_test=test.sensitive.to_numpy() * 2 + y)
+    return replace(scene, test=replace(scene.test, y=pd.Series(y, scene.test.y.index)))
 
 
 def _counts(scene: Scene, decisions: Any) -> Counts:

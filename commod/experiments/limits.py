@@ -48,7 +48,6 @@ class Limits:
     # The smallest K at which the paper's printed allocation is not the best; of two groups.
     printed_fails_from: int | None
     people: int
-    n_groups: int = 2  # the paper's propositions are about two
     # Share of changes of the rule that meets the criterion fully, in expectation, with the fewest: it knows the group
     # and f's score, not the outcome (`commod.theory.fewest_interventions`); changes in both directions.
     fewest: float | None = None
@@ -81,7 +80,6 @@ def limits_of(
         if free
         else None,
         len(test),
-        n_groups,
         _fewest(scene, fairness) if direction == "both" else None,
     )
 
@@ -210,6 +208,6 @@ def price_of(
 
 def _alike(scene: Scene, share: float) -> np.ndarray:
     """Places of a share of the test rows, the same of each group, label and decision: counts are all that matters."""
-    cell = 2 * scene.cell_test + scene.decisions_test
+    cell = 4 * scene.test.sensitive.to_numpy() + 2 * scene.test.y.to_numpy() + scene.decisions_test
     found = [np.flatnonzero(cell == code) for code in np.unique(cell)]
     return np.sort(np.concatenate([rows[: round(share * len(rows))] for rows in found]))

@@ -27,7 +27,6 @@ class Claim:
 
     place: Place
     fewest: tuple[str, ...]  # the methods with the lowest mean change rate, as it is written; in the registry's order
-    rate: float  # theirs
     own: float | None  # COMMOD's mean change rate; None if it has no model there
     # Whom COMMOD is held against: the first of the fewest, or, if it is one of them, the best of the others.
     against: str
@@ -61,7 +60,7 @@ def claims_of(
         others = {name: rates[name] for name in rates if name != "commod"}
         against = min(others, key=lambda name: (others[name], order(name))) if "commod" in fewest else fewest[0]
         again = (0, 0) if by_split is None else _again(by_split, place, fewest)
-        claims.append(Claim(place, fewest, rate, rates.get("commod"), against, again=again))
+        claims.append(Claim(place, fewest, rates.get("commod"), against, again=again))
     if apart is not None:
         own = [i for i, claim in enumerate(claims) if claim.own is not None]
         beyond = _beyond_chance([apart("commod", claims[i].against, claims[i].place) for i in own])

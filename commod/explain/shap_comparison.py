@@ -38,8 +38,6 @@ class ShapComparison:
         Scores that one SHAP run asks for. COMMOD's own account needs one for each row.
     top_kept : float
         Mean share of SHAP's top five features that stay in the top five when the background is redrawn.
-    top_sets : list of list of str
-        The top five of each redraw.
     rows, background, redraws : int
     """
 
@@ -47,7 +45,6 @@ class ShapComparison:
     agreement: float
     evaluations: int
     top_kept: float
-    top_sets: list[list[str]]
     rows: int
     background: int
     redraws: int
@@ -112,7 +109,6 @@ def explain_with_shap(
         agreement,
         asked // redraws,
         kept,
-        tops,
         len(rows),
         n_background,
         redraws,

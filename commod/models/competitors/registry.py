@@ -29,8 +29,6 @@ class Knob:
     name: str  # of the constructor
     label: str
     sweep: tuple[float, ...]  # values from "as f" to fairest: the scale on which a sweep puts its own
-    low: float
-    high: float
     unchanged: float | None  # the value at which g = f, if there is one
     placed: bool = True  # whether a sweep chooses its values by what comes out; else they are those declared
 
@@ -99,17 +97,13 @@ _LAMBDA_FAIR = Knob(
     "λ_fair",
     (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0),
     0.0,
-    10.0,
-    0.0,
     placed=False,  # all are on the app's slider, and links name them
 )
 # Where λ_fair is the share of the way to parity, in tenths.
 _TARGET = replace(_LAMBDA_FAIR, sweep=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0))
 _STRENGTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _ALPHAS = (0.5, 0.3, 0.24, 0.2, 0.16, 0.13, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01, 0.001)
-_FRAPPE = Knob(
-    "lambda_mmd", "λ_mmd", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0), 0.0, 1000.0, 0.0
-)
+_FRAPPE = Knob("lambda_mmd", "λ_mmd", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0), 0.0)
 _GAPS = (1.0, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.12, 0.09, 0.06, 0.03, 0.0)
 _MARGINS = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.21, 0.25, 0.3, 0.35)
 _EPSILONS_FST = (0.3, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.0)
@@ -147,7 +141,7 @@ METHODS: dict[str, Method] = {
         "Zhang et al. 2018",
         randomised=True,
         estimator=_competitor("adv_debias", "AdvDebias"),
-        knob=Knob("alpha", "α", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.0, 10.0, None),
+        knob=Knob("alpha", "α", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), None),
         seeds=3,
         edits=False,
         cost=50.0,
@@ -185,7 +179,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("lpp", "LPP"),
         uses_membership=True,
-        knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
+        knob=Knob("alpha", "α", _ALPHAS, 1.0),
         note="By lot only for the one or two people on the threshold.",
         cost=2.0,
     ),
@@ -195,7 +189,7 @@ METHODS: dict[str, Method] = {
         needs_sensitive=True,
         randomised=True,
         estimator=_competitor("lpp", "OracleLPP"),
-        knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
+        knob=Knob("alpha", "α", _ALPHAS, 1.0),
         note="Ties are broken by lot; under equalized odds that can be a whole group.",
         cost=2.0,
     ),
@@ -206,7 +200,7 @@ METHODS: dict[str, Method] = {
         criteria=(DP,),
         estimator=_competitor("roc", "OracleROC"),
         groups=2,
-        knob=Knob("margin", "margin", _MARGINS, 0.0, 0.5, 0.0),
+        knob=Knob("margin", "margin", _MARGINS, 0.0),
     ),
     "hardt": Method(
         "Hardt post-processing",
@@ -215,7 +209,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("hardt", "EOPostProcessing"),
         weights=False,
-        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         seeds=3,
         note="EO post-processing in the paper; fairlearn's solver also does demographic parity.",
         cost=4.0,
@@ -229,7 +223,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("pleiss", "InformationWithholding"),
         groups=2,
-        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         seeds=3,
         note="Makes the cost of scores equal and keeps them calibrated; decisions may differ more than before.",
         short="Pleiss",
@@ -243,7 +237,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("wasserstein", "Wass1PostProcessing"),
         weights=False,
-        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         note="By lot only among people with equal scores.",
         cost=5.0,
         short="Wass-1",
@@ -253,7 +247,7 @@ METHODS: dict[str, Method] = {
         "Wei et al. 2020",
         estimator=_competitor("projection", "FST"),
         uses_membership=True,
-        knob=Knob("epsilon", "ε", _EPSILONS_FST, 0.0, 1.0, 1.0),
+        knob=Knob("epsilon", "ε", _EPSILONS_FST, 1.0),
         note="Fair in the mean score, not in decisions.",
         cost=2.0,
     ),
@@ -263,7 +257,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         estimator=_competitor("projection", "FairProjection"),
         uses_membership=True,
-        knob=Knob("epsilon", "ε", _EPSILONS_PROJECTION, 0.0, 10.0, 10.0),
+        knob=Knob("epsilon", "ε", _EPSILONS_PROJECTION, 10.0),
         note="The paper lists it as needing S; with P(S | x) in its place it does not.",
         cost=2.0,
     ),
@@ -274,7 +268,7 @@ METHODS: dict[str, Method] = {
         criteria=(EO,),
         estimator=_competitor("cfbc", "CFBC"),
         groups=2,
-        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         note="Equal opportunity: true positive rates only.",
     ),
     # ---- Of the paper's theory, not of its overview ----
@@ -284,7 +278,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         estimator=_competitor("bayes", "BayesOptimal"),
         uses_membership=True,
-        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS, 0.0, 1.0, None),
+        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS, None),
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
         note="Optimal where its estimate of P(S, Y | x) is right.",
@@ -296,7 +290,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         estimator=_competitor("bayes", "OracleBayes"),
         uses_membership=True,
-        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS_ORACLE, 0.0, 1.0, None),
+        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS_ORACLE, None),
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
         note="The same rule told the group: the paper's fairness-aware setting.",
@@ -310,7 +304,7 @@ METHODS: dict[str, Method] = {
         model_agnostic="decision trees only",
         estimator=_competitor("leaf_relabelling", "LeafRelabelling"),
         groups=2,
-        knob=Knob("epsilon", "ε", _GAPS, 0.0, 1.0, 1.0),
+        knob=Knob("epsilon", "ε", _GAPS, 1.0),
         note="The paper lists it as needing S. Where f is no tree, the leaves are those of a tree that imitates it.",
         short="Leaves",
     ),
@@ -322,7 +316,7 @@ METHODS: dict[str, Method] = {
         model_agnostic="naive Bayes only",
         estimator=_competitor("naive_bayes", "ModifiedNaiveBayes"),
         groups=2,
-        knob=Knob("epsilon", "ε", _GAPS, 0.0, 1.0, None),
+        knob=Knob("epsilon", "ε", _GAPS, None),
         note="Modified naive Bayes: a model of its own, which has f's line only.",
         own_model=True,
     ),
@@ -332,7 +326,7 @@ METHODS: dict[str, Method] = {
         aims_at="scores that are right on average in every part of the population",
         randomised=True,
         estimator=_competitor("multiaccuracy", "MultiaccuracyBoost"),
-        knob=Knob("alpha", "α", (1.0, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001), 0.0, 1.0, 1.0),
+        knob=Knob("alpha", "α", (1.0, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001), 1.0),
         seeds=3,
         note="Mends errors of f that have a pattern; made for neither criterion. The paper lists it as needing S.",
         short="Multiaccuracy",
@@ -344,7 +338,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         model_agnostic="logistic regression only",
         estimator=_competitor("wasserstein_penalty", "Wass1LogisticRegression"),
-        knob=Knob("beta", "β", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0), 0.0, 1000.0, None),
+        knob=Knob("beta", "β", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0), None),
         note="A logistic regression of its own, which has f's line only.",
         cost=5.0,
         own_model=True,
@@ -357,7 +351,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("neutralised", "RNF"),
         weights=False,
-        knob=Knob("alpha", "α", (0.0, 0.01, 0.02, 0.05, 0.1, 0.2), 0.0, 100.0, None),
+        knob=Knob("alpha", "α", (0.0, 0.01, 0.02, 0.05, 0.1, 0.2), None),
         seeds=3,
         note="A network of its own, which has f's line only. A large α gives everybody the same decision.",
         cost=25.0,
