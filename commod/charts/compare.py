@@ -57,8 +57,8 @@ def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: i
 def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[float]:
     """Places of labels in a column, as near to those wanted as a distance of `gap` between any two allows.
 
-    The order is that of `wanted`, ties in the order given. Labels that would touch form a block around the mean of what
-    they want, within 0 and `room`; where they do not all fit, the distance is smaller.
+    Labels that would touch form a block around the mean of what they want, within 0 and `room`; `gap` shrinks if need
+    be.
     """
     count = len(wanted)
     gap = min(gap, room / max(1, count - 1))
@@ -81,10 +81,7 @@ def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[floa
 def with_labels(
     frame: pd.DataFrame, *, x: str, y: str, ends: tuple[float, float], height: int, upward: bool = True
 ) -> pd.DataFrame:
-    """Rows of `plot_methods` with ``label_at``: where each frontier ends, the value of y at which its name stands.
-
-    `ends` are those of the axis of y; ``upward`` says whether the larger x lies to the right.
-    """
+    """Rows of `plot_methods` with ``label_at``: the y (between `ends`) of the name where each frontier ends."""
     room, span = height - AROUND - 2 * BEYOND, (ends[1] - ends[0]) or 1.0  # 0: all models are equally good
     best = frame[frame["best"]].sort_values([x, y], ascending=[upward, True], kind="stable")
     last = best.drop_duplicates("label", keep="last").sort_index()
@@ -451,10 +448,9 @@ def _squares(
     room: int,
     numbers: bool = True,
 ) -> alt.LayerChart:
-    """Shares as numbers on squares, the darker the larger; `columns` are those of x, y and the share.
+    """Shares as numbers on squares, darker if larger; `columns` are those of x, y and the share.
 
-    `white_from` is the share from which a number is white, `room` that for the names of y, in pixels. Without `numbers`
-    the squares are small, and names stand upright.
+    From `white_from` on numbers are white. `room`: pixels for the names of y. Without `numbers`, squares are small.
     """
     across, down, value = columns
     upright = {} if numbers else {"labelFontSize": 10}

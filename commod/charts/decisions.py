@@ -14,9 +14,8 @@ SHAPES = ["circle", "cross", "diamond"]
 def plot_requirement(frame: pd.DataFrame, *, title: str, percent: bool) -> alt.LayerChart:
     """The value of each model with its intervals, and the limit as a line across them.
 
-    `frame`: columns ``name`` (of the model), ``rank, value, low, high`` (over people), ``refits_low, refits_high``
-    (missing without refits), ``limit`` (the same in every row) and ``verdict``. `title`: what is measured, without its
-    unit. `percent`: whether it is a share.
+    `frame`: ``name`` (of the model), ``rank, value, low, high`` (over people), ``refits_low, refits_high`` (or
+    missing), ``limit`` (the same in every row), ``verdict``. `title`: what is measured, without its unit.
     """
     form = ".1%" if percent else ".3f"
     x = x_axis(

@@ -15,12 +15,10 @@ STABLE, LOOK, SHIFTED = "as it was", "asks for a look", "a shift"
 
 
 def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
-    """How far each figure moved, with its interval; beyond 0 it is more than chance explains.
+    """How far each figure moved, with its interval; an interval without 0 is more than chance explains.
 
-    What marks 0 ends below the names, which it would otherwise strike out.
-
-    `frame`: columns ``name`` (of the figure), ``rank, difference, low, high``, ``told`` (`MOVED` or `CHANCE`), ``then,
-    now`` (as they are written).
+    `frame`: ``name`` (of the figure), ``rank, difference, low, high``, ``told`` (`MOVED` or `CHANCE`), ``then, now``
+    (as written). The mark of 0 ends below the names, which it would otherwise strike out.
     """
     y = names_above(-13)
     color = coloured(
@@ -53,8 +51,7 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
 def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
     """Shares then and now with their intervals, one row for each thing compared.
 
-    `frame`: columns ``name, rank``, ``time`` (`THEN` or `NOW`), ``share, low, high, part, whole`` (people). `title`: of
-    the axis, with its unit.
+    `frame`: ``name, rank``, ``time`` (`THEN` or `NOW`), ``share, low, high, part, whole`` (people).
     """
     layers: list[alt.Chart] = []
     tooltip = tips(
@@ -77,10 +74,9 @@ def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
 
 
 def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.LayerChart:
-    """Population stability index of each column, with the bounds in use and what chance reaches.
+    """Population stability index of each column, with its two bounds and what chance reaches.
 
-    `frame`: columns ``name, rank, index, by_chance``, ``told`` (`STABLE`, `LOOK` or `SHIFTED`). `look`, `shifted`: the
-    bounds.
+    `frame`: ``name, rank, index, by_chance``, ``told`` (`STABLE`, `LOOK` or `SHIFTED`).
     """
     y = names_above(-9)
     tooltip = tips(
@@ -113,10 +109,7 @@ def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.Layer
 
 
 def plot_spread(frame: pd.DataFrame) -> alt.Chart:
-    """Shares of the classes of a column, then and now.
-
-    `frame`: columns ``name`` (of the class), ``rank``, ``time`` (`THEN` or `NOW`), ``share``.
-    """
+    """Shares of a column's classes by ``name, rank, time`` (`THEN` or `NOW`) and ``share``."""
     return (
         alt.Chart(frame)
         .mark_bar()

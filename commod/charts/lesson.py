@@ -12,11 +12,10 @@ from commod.charts.people import stacked
 def plot_curve(
     frame: pd.DataFrame, *, x_title: str, y_title: str, deployed: str, here: str, asked: str, setting: str
 ) -> alt.LayerChart:
-    """Accuracy against fairness along λ_fair, with f, and where the slider stands.
+    """Accuracy against fairness along λ_fair, with f and the model of the slider.
 
-    `frame`: columns ``name`` (`deployed`, `here` or `asked`), ``lambda_fair, fairness, accuracy``. `x_title`,
-    `y_title`: of the axes, with their units. `deployed`, `here`, `asked`, `setting`: what f, the model of the slider
-    and the line are called, and λ_fair.
+    `frame`: ``name`` (`deployed`, `here` or `asked`), ``lambda_fair, fairness, accuracy``. `deployed`, `here`, `asked`,
+    `setting`: what f, the slider's model, the curve and λ_fair are called.
     """
     names, colours = [asked, deployed, here], [palette.PATH, palette.F, palette.G]
     x = x_axis("fairness:Q", x_title, ".2f", scale=alt.Scale(zero=False, padding=16))
@@ -40,11 +39,10 @@ def plot_curve(
 
 
 def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> alt.Chart:
-    """People whom each model gives the better and the worse decision.
+    """People to whom each model gives the better and the worse decision.
 
-    `frame`: columns ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
-    ``place`` (0 and 1 in that order) and ``people``. `better`, `worse`: what the two directions are called. `title`: of
-    the axis, with its unit.
+    `frame`: ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
+    ``place`` (0 and 1 in that order) and ``people``.
     """
     x = x_axis("people:Q", title, ",d", ticks=6, tickMinStep=1)
     tooltip = tips(("name:N", " "), ("direction:N", " "), ("people:Q", title, ",d"))
@@ -56,10 +54,10 @@ _ACROSS = 20
 
 
 def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> alt.Chart:
-    """100 people of each group as dots: filled if decided 1, and in which colour says whether rightly.
+    """100 people of each group as dots: filled if decided 1, and coloured by whether that is right.
 
-    `frame`: one row per dot: ``group``, ``number`` (0 to 99) and ``what`` (`right`, `wrong` or `no`). `right`, `wrong`,
-    `no`: what is said of a dot: rightly decided 1, wrongly decided 1, decided 0.
+    `frame`: one row per dot: ``group``, ``number`` (0 to 99) and ``what``, one of `right`, `wrong` and `no` (decided
+    0).
     """
     said, colours = [right, wrong, no], [palette.F, palette.G, "#B8B8B8"]
     return (

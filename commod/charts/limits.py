@@ -59,10 +59,9 @@ def plot_limits(
 ) -> alt.LayerChart:
     """Fairness against changes: what nobody can pass, COMMOD's frontier, and models.
 
-    `frame`: columns ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label,
-    change_rate, fairness, settings`` and, of the kind "blind", ``low, high``; a model's label is one of the styles,
-    that of `CURRENT_STYLE` or "f, as deployed". `low`, `high`: ends of the axis of fairness. `most`: end of the axis of
-    changes. `upward`: whether more is fairer or less is.
+    `frame`: ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label`` (of a model, that
+    of its style), ``change_rate, fairness, settings`` and for "blind" ``low, high``. `low`, `high`, `most`: ends of the
+    axes of fairness and changes. `upward`: whether more is fairer.
     """
     x = _changes(most)
 
@@ -97,8 +96,8 @@ def plot_price(
 ) -> alt.LayerChart:
     """Accuracy against changes at one level of fairness: the best there is, and models that are fair enough.
 
-    `frame`: columns ``kind`` ("labels" or "scores" for the curves of `PRICES`, "model", "budget"), ``label,
-    change_rate, difference`` (of accuracy to f's) and ``settings``. `low`, `high`: ends of the axis of accuracy.
+    `frame`: ``kind`` (a key of `PRICES`, "model" or "budget"), ``label, change_rate, difference`` (of accuracy to f's),
+    ``settings``. `low`, `high`: ends of the axis of accuracy.
     """
     x = _changes(most)
     y = y_axis(

@@ -47,14 +47,11 @@ def stacked(frame: pd.DataFrame, x: alt.X, color: alt.Color, tooltip: list[alt.T
 def plot_segment_shares(
     frame: pd.DataFrame, *, of: str = "changed", title: str = "Changed", step: int = 38
 ) -> alt.LayerChart:
-    """Share of each segment that changed as a bar with its interval, and that of everyone as a mark across it.
+    """Share of each segment that changed as a bar with its interval, and everyone's share as a mark across it.
 
-    The name of a segment stands above its bar, so that a narrow screen has room for both.
-
-    `frame`: columns ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share,
-    low, high`` and ``overall`` (the share of everyone, the same in every row). `of`: {"changed", "better", "worse"};
-    what is counted, for the colour. `title`: of the axis, without its unit. `step`: height of a segment in pixels: 38
-    has room for a name of one line, 50 for one of two.
+    `frame`: ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share, low,
+    high`` and ``overall`` (everyone's share). `of`: a key of `COLOURS`. `title`: of the axis, without its unit. `step`:
+    height of a segment in pixels: 38 has room for a name of one line above the bar, 50 for two.
     """
     colour = COLOURS[of]
     down = step // 2 - 10
@@ -81,9 +78,8 @@ def plot_segment_shares(
 def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     """Rate of positive decisions by group and label, before and now, joined by a line.
 
-    `frame`: columns ``name`` (group and label, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low,
-    high`` (the ends of the line, the same for both models), ``people, count``. `decision`: the positive decision, in
-    words.
+    `frame`: ``name`` (group and label), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high`` (the ends of the
+    line), ``people, count``. `decision`: the positive decision, in words.
     """
     y = names_above(-11)
     tooltip = tips(
@@ -101,9 +97,8 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
 def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     """Rate of positive decisions of many groups before and now, with the interval of the latter, and everyone's.
 
-    `frame`: columns ``name`` (of the group, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high``
-    (its interval), ``people, count`` and ``overall`` (everyone's rate now, the same in every row). `decision`: the
-    positive decision, in words.
+    `frame`: ``name`` (of the group), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high``, ``people, count``
+    and ``overall`` (everyone's rate now). `decision`: the positive decision, in words.
     """
     y = names_above(-10)
     tooltip = tips(

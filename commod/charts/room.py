@@ -50,9 +50,8 @@ def plot_guesses(
 ) -> alt.LayerChart:
     """A histogram of guessed numbers, and what the model says as a line.
 
-    `frame`: a row for each bar, ``kind`` (`guesses`), ``low``, ``high`` and ``people``; and one with ``kind``
-    (`answer`) and the answer as ``low``. `title`: of the numbers, with their unit. `people`: of the counts. `guesses`,
-    `answer`: what bars and line are called. `font`: size of letters in pixels, as in all charts here.
+    `frame`: a row for each bar, ``kind`` (`guesses`), ``low``, ``high``, ``people``; and one with ``kind`` (`answer`)
+    and the answer as ``low``. `title`, `people`: of the axes. `font`: size of letters in pixels, as in all charts here.
     """
     x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(font, tickCount=6))
     color = coloured("kind:N", [guesses, answer], [palette.F, palette.G], _legend(font, symbolType="square"))
@@ -79,9 +78,8 @@ def plot_guesses(
 def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str, font: int = TYPE) -> alt.LayerChart:
     """How many gave each answer, as bars with their count; an answer's name stands above its bar.
 
-    `frame`: columns ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`) and
-    ``people``. `kinds`: of bars, each in a colour of its own: rounds of a vote, or whether the model says so, too.
-    `people`: title of the counts.
+    `frame`: ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`, each in a colour of
+    its own) and ``people``. `people`: title of the counts.
     """
     y = names_above(-12, size=font)
     x = alt.X("people:Q", scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, 1])), axis=_people(people, font))
@@ -106,15 +104,12 @@ def plot_models(
     people: str,
     font: int = TYPE,
 ) -> alt.LayerChart:
-    """Models that people stand at or have voted for, among all that there are: fairness against accuracy.
+    """Models that people chose or voted for, among all that there are: fairness against accuracy.
 
-    A point is as large as many people stand there, with their number; lines lead from first votes, which are rings, to
-    second ones, which fit into them.
+    A point grows with the people there and shows their number. Lines lead from first votes (rings) to second ones.
 
-    `frame`: columns ``kind``, ``fairness``, ``accuracy``, ``people`` (0 where nobody stands), ``who`` (their names and
-    the setting), ``line`` (which line the row belongs to, empty for none) and ``order`` (along it). Later rows are
-    drawn over earlier ones. `kinds`: what ``kind`` may be, each with its role, a key of `ROLES`. `x_title`, `y_title`,
-    `people`: of the axes, with their units, and of the counts.
+    `frame`: ``kind, fairness, accuracy, people`` (0 where nobody is), ``who`` (names and setting), ``line`` (empty for
+    none), ``order`` (along it). Later rows are drawn on top. `kinds`: what ``kind`` may be, with its key of `ROLES`.
     """
     names, roles = zip(*kinds, strict=True)
     behind = next((name for name, role in kinds if role == "frontier"), "")
@@ -158,11 +153,10 @@ def plot_models(
 def plot_strip(
     frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str, font: int = TYPE
 ) -> alt.LayerChart:
-    """One figure of the models that people voted for: a row for each round, a line from each first vote to the second.
+    """One figure of the models that people voted for: a row per round, a line from each first vote to the second.
 
-    `frame`: columns ``round`` (one of `rounds`), ``value``, ``people``, ``who``, ``line`` (empty for a point) and
-    ``order``. `rounds`: in their order. `title`, `form`: of the figure, with its unit, and how it is written. `people`:
-    title of the counts.
+    `frame`: ``round`` (one of `rounds`), ``value, people, who``, ``line`` (empty for a point), ``order``. `title`,
+    `form`: of the figure, and its format. `people`: title of the counts.
     """
     x = _figure(alt.X, "value:Q", title, font, form, 4, padding=20)
     y = alt.Y(

@@ -67,8 +67,8 @@ def plot_reliability(
 ) -> alt.LayerChart:
     """Share labelled positive by mean score; on the diagonal scores mean what they say.
 
-    `frame`: columns ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the
-    positive label, in words. `models`, `colours`: what is compared.
+    `frame`: ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the positive
+    label.
     """
     unit = alt.Scale(domain=[0, 1])
     x = x_axis("mean_score:Q", "Mean score (%)", "%", scale=unit)

@@ -20,11 +20,9 @@ def plot_waterfall(
 ) -> alt.LayerChart:
     """The running sum on the scale of the logit, a row for each term.
 
-    `frame`: columns ``label`` (two lines, parted by "|", with the term's value: beside the axis it has the theme's
-    colour, which a text among the bars would not), ``rank`` (of the row), ``kind`` ("f", "g", "up" or "down"), ``start,
-    end`` (of the bar), ``ratio`` (what it adds to r, if anything does). `outcomes`: what a score below 0 and above 0
-    decides. `favourable`: {0, 1}; the outcome that is better for a person; terms that lead to it have its colour.
-    `title`: of the axis.
+    `frame`: ``label`` (two lines, parted by "|", with the term's value), ``rank``, ``kind`` ("f", "g", "up" or "down"),
+    ``start, end`` (of the bar), ``ratio`` (what it adds to r, if anything). `outcomes`: what a score below and above 0
+    decides. `favourable`: which of them is better for a person; terms that lead to it have its colour.
     """
     low, high = outcomes
     styles = term_styles(outcomes, favourable)

@@ -158,10 +158,9 @@ def run_grid(
 
 
 def scene_of(key: SceneKey, own: Task | None, *, ready: bool = False) -> Scene:
-    """A scene, where this runs.
+    """A scene in this process; `own` is a data set that does not ship, which another process does not know.
 
-    `own` is the data set if it does not ship with the project: another process does not know it. `ready`: with what
-    its models would else compute once in every process that gets it.
+    With `ready`, it comes with what its models would otherwise compute in every process.
     """
     if own is not None and not is_known(own.name):
         add_task(own)

@@ -61,10 +61,10 @@ class Limits:
 def limits_of(
     scene: Scene, fairness: str, direction: str = "both", missed: float = 0.0, *, most: float = 0.4
 ) -> Limits:
-    """The bound on the test rows, up to a share `most` of decisions changed; if asked, in one direction only.
+    """The bound on the test rows, up to a share `most` of decisions changed.
 
-    The paper's switching point and propositions are about both directions, and about two groups. `missed`: the share
-    of the disadvantaged group's favourable outcomes that the record is taken to miss (`commod.experiments.biased`).
+    The switching point and the propositions are for both directions and two groups. `missed`: the share of the
+    disadvantaged group's favourable outcomes that the record is assumed to miss.
     """
     scene = scene_if_missed(scene, missed) if missed else scene
     test, decided, n_groups = scene.test, scene.decisions_test, len(scene.task.groups)
@@ -108,11 +108,11 @@ def interventions_of(scene: Scene) -> pd.DataFrame:
 
 
 def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.DataFrame:
-    """What rules that are not told the group can expect on the test rows: `commod.theory.blind_curve`.
+    """What rules that do not know the group can expect on the test rows: `commod.theory.blind_curve`.
 
-    P(S | x) is learnt from what COMMOD sees, the features and f's logit, by gradient boosting. ``low, high`` also hold
-    what a logistic regression in its place gives: a better learner of P(S | x) may find more. Empty where it is not
-    defined: for equalized odds, for more than two groups, and for groups of fewer than `MIN_OF_GROUP` test rows.
+    P(S | x) is learnt from the features and f's logit by gradient boosting. ``low, high`` also cover a logistic
+    regression in its place. Empty for equalized odds, more than two groups, and groups of fewer than `MIN_OF_GROUP`
+    test rows.
     """
     train, test = scene.train, scene.test
     sizes = scene.group_sizes
@@ -162,13 +162,12 @@ def best_within(points: pd.DataFrame, fairness: str, change_rate: float) -> pd.S
 def price_of(
     scene: Scene, fairness: str, limit: float, most: float, direction: str = "both", missed: float = 0.0
 ) -> pd.DataFrame:
-    """The best accuracy at a level of fairness, less f's, by share of decisions changed.
+    """The best accuracy at a level of fairness, minus f's, by share of decisions changed.
 
-    Columns ``known`` ("labels": hindsight; "scores": what f's own scores expect, demographic parity only),
-    ``change_rate, difference, people`` (test rows that it is counted on). Rows where the level cannot be reached are
-    left out. Rows are counted, whatever their weight. Under equalized odds at most `MAX_FLIPS_EO` changes are counted;
-    if the level takes more, that is done on so many of the test rows that these are `most` of them. `missed` as of
-    `limits_of`; f has learnt its scores from the record, so they then tell nothing.
+    Columns ``known`` ("labels": hindsight; "scores": what f's scores expect, demographic parity only), ``change_rate,
+    difference, people`` (test rows counted, whatever their weight). Rows that miss the level are left out. Under
+    equalized odds at most `MAX_FLIPS_EO` changes are counted, on fewer test rows if need be. With `missed`, f's scores
+    tell nothing.
     """
     scene = scene_if_missed(scene, missed) if missed else scene
     test, decided, own = scene.test, scene.decisions_test, scene.scores_test

@@ -52,8 +52,7 @@ def match_models(
 ) -> Match:
     """Match one model of a method with the nearest of every other.
 
-    `sweeps`: mapping of method to Sweep. `fairness`: {"demographic_parity", "equalized_odds"}. `chosen`: position of
-    the model in the sweep of `method`. `depth`: of the tree that describes the changes.
+    `chosen`: place of the model in the sweep of `method`. `depth`: of the tree that describes the changes.
     """
     figure = CRITERIA[fairness].figure_name
     points = pd.concat([sweep.points for sweep in sweeps.values()])

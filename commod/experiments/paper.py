@@ -95,12 +95,9 @@ def run_experiment(
     n_jobs: int = -1,
     progress: Progress | None = None,
 ) -> Path:
-    """Run an experiment and write its result; started again after a kill, it goes on where it was.
+    """Run an experiment and return the path of its result; after a kill it continues where it stopped.
 
-    On fewer splits than usual, or on part of the data, the result in the usual folder gets a name that says so: what
-    the Paper page reads stays whole.
-
-    Returns the path of the Parquet file.
+    With fewer splits or data sets than usual, the result gets another name: the Paper page reads whole ones.
     """
     if name not in ALL:
         raise ValueError(f"There is no experiment {name!r}: choose one of {', '.join(ALL)}.")
@@ -140,12 +137,10 @@ def run_experiment(
 
 
 def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) -> pd.DataFrame:
-    """Change rate by cell of fairness and accuracy, as the paper's Table 1, over splits.
+    """Change rate by cell of fairness and accuracy, as in the paper's Table 1, over splits.
 
-    Returns ``method, fairness_q, accuracy_q, change_rate`` (mean over splits of the mean in the cell), ``low, high``
-    (95 % interval over splits), ``splits, models``, and, where the paper prints the cell, ``printed`` and ``verdict``:
-    "better" (fewer changes), "equal" (the printed number lies in our interval, rounded as it is), "worse", or "too few
-    splits" to tell.
+    Columns ``method, fairness_q, accuracy_q, change_rate`` (mean over splits), ``low, high`` (95 % interval), ``splits,
+    models``, and where the paper prints the cell, ``printed`` and ``verdict``.
     """
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
     cells = cells_by_split(here, segments, criterion)
@@ -187,9 +182,9 @@ def _printed(data: str, method: str, fairness_q: int, accuracy_q: int) -> float 
 
 
 def verdict(mean: float, low: float, high: float, splits: int, printed: float | None) -> str:
-    """Our change rate against a printed one, which is rounded to two digits: fewer changes are better.
+    """Our change rate against a printed one: "better" (fewer changes), "equal", "worse" or "too few splits".
 
-    Of fewer than `LEAST_SPLITS` splits, or of splits that are all alike, the interval says too little to judge by.
+    "equal": the printed number, rounded to two digits, lies in our interval.
     """
     if printed is None:
         return ""

@@ -64,11 +64,9 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, 
 
 
 def certainty(margin: Any, line: float = 0.0) -> NDArray[np.float64]:
-    """The probability that a model gives to its own decision.
+    """The probability that a model gives to its own decision; `margin` is its logit minus `line`, that of its cut-off.
 
     At a cut-off of 0.5 it is 0.5 or more. At 0.2, "yes" to somebody with a score of 0.3 has a probability of 0.3.
-
-    `margin`: how far the model's logit lies above that of its cut-off, `line`.
     """
     margin = np.asarray(margin, dtype=float)
     return np.asarray(expit(np.where(margin > 0, 1.0, -1.0) * (margin + line)))

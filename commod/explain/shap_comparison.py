@@ -127,11 +127,10 @@ def explain_person_with_shap(
     seed: int = 0,
     callback: Callable[[float], object] | None = None,
 ) -> pd.DataFrame:
-    """Explain logit g − logit f (or balance − logit f) of one person by SHAP, signed, as `explain_with_shap` does.
+    """Explain one person's change (`x`, one row) by SHAP, signed; backgrounds are rows of `X`.
 
-    `X`: rows to draw the backgrounds from. `x`: DataFrame of one row. Returns one row per column of X: ``label, shap``
-    (mean over the redrawn backgrounds), ``shap_low, shap_high``. With the average change over the background
-    (``attrs["average"]``) the mean adds up to the person's change.
+    Returns one row per column: ``label, shap`` (mean over the redraws), ``shap_low, shap_high``. With the average
+    change over the background (``attrs["average"]``) the mean adds up to the person's change.
     """
     warm_up()
     table = _Codes(X)
@@ -198,8 +197,8 @@ def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
 def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndarray]:
     """The change logit g − logit f (or balance − logit f) as a function of coded rows.
 
-    SHAP calls it once per explained row, so building a DataFrame each time would be most of the work. Where f starts
-    with the same encoding as r (`Task.base_model`), codes are encoded once for both by table look-up.
+    SHAP calls it for every row, so building a DataFrame would be most of the work. Where f starts with the same
+    encoding as r, codes are looked up in a table once for both.
     """
     f = g.base_model_
     encoder = g.encoder_

@@ -112,10 +112,9 @@ def compare_calibration(
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Calibration error within groups, Σ over groups of their share of the people times their error, less chance.
+    """Calibration error within groups: the mean of the groups' errors by their size, minus what chance adds.
 
-    0 if nothing beyond chance speaks against scores that are calibrated, on these bins, in every group. ``f, g,
-    difference`` with ``_low, _high`` as of `calibration_by_group`, the people drawn from all groups together.
+    ``f, g, difference`` with ``_low, _high`` as in `calibration_by_group`, people drawn from all groups together.
     """
     codes, groups = codes_of_groups(sensitive_features)
     weight = _weight(sample_weight, codes)
@@ -147,9 +146,9 @@ def _compared(weights: NDArray[np.float64], binned: list[_Binned], n_bins: int) 
 def _without_chance(
     weight: NDArray[np.float64], labels: Any, scores: Any, place: Any, n_bins: int, moves: tuple[float, ...]
 ) -> list[float]:
-    """The errors that lead to expect the measured one, moved by so much: gaps g·t of all bins, with a common t.
+    """The errors that make the measured one, moved by so much, the expected one: gaps g·t of all bins, with one t.
 
-    A bin's gap is nearly normal with the variance of its labels, so that of |gap| has the mean of a folded normal.
+    A bin's gap is nearly normal with the variance of its labels, so |gap| has the mean of a folded normal.
     """
     sums, noise, size = (
         np.bincount(place, weights=each, minlength=n_bins)

@@ -88,22 +88,14 @@ class Figure:
             raise ValueError(f"The figure {self.name!r} is one for each group: it cannot be a key figure.")
 
     def of_counts(self, counts: Counts, rows: Any = None) -> Values:
-        """Its value from counts, by `commod.metrics.small_groups`: an extreme is one of the groups large enough.
+        """Its value from counts; an extreme leaves out groups that are too small (`commod.metrics.small_groups`).
 
-        Parameters
-        ----------
-        counts : as `formula` takes them
-        rows : (groups,), optional
-            Of how many rows each group is; default, what the counts say. (Under weights they do not say it. With
-            leading axes, those of draws, the first one does.)
+        `rows`: how many each group has; default, what the counts (or the first draw) say, which weights do not.
         """
         return self.formula(self.counted(counts, rows))
 
     def of_decisions(self, codes: Any, n_groups: int, y: Any, decided: Any, weight: Any = None) -> float:
-        """Its value for decisions of one model, of rows as `commod.metrics.counts.counts_of_codes` takes them.
-
-        NaN where it needs a label that a group has not.
-        """
+        """Its value for one model's decisions, rows as in `counts_of_codes`; NaN where a group lacks a label."""
         counts = counts_of_codes(codes, n_groups, y, decided, weight=weight)
         rows = counts if weight is None else counts_of_codes(codes, n_groups, y, decided)
         with np.errstate(invalid="ignore"):  # 0 / 0

@@ -390,10 +390,7 @@ def title_of(row: str, groups: Sequence[str], outcomes: tuple[str, str]) -> str:
 
 
 def figures_of_counts(counts: Counts, rows: Any = None) -> dict[str, Values]:
-    """Figures of one model from (..., groups, label, prediction); one that needs an empty cell is left out.
-
-    `rows` are those of each group where the counts do not say it: see `Figure.of_counts`.
-    """
+    """Figures of one model from (..., groups, label, prediction), except those that need an empty cell."""
     return _compute(counts, rows, of_change=False)
 
 
@@ -414,10 +411,7 @@ def wholes_of_counts(counts: Counts) -> dict[str, float]:
 
 
 def key_figures_of(counts: Counts, rows: Any = None) -> dict[str, float]:
-    """The key figures of g from counts (groups, label, f, g) as plain numbers; NaN for one that needs an empty cell.
-
-    `rows` are those of each group where the counts do not say it: see `Figure.of_counts`.
-    """
+    """The key figures of g from counts (groups, label, f, g); NaN for one that needs an empty cell."""
     of_g = counts.sum(axis=-2)
     with np.errstate(invalid="ignore"):  # 0 / 0
         return {

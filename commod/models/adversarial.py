@@ -105,10 +105,7 @@ def train_adversarial(
 
 
 def _asked(data: TrainingData, weights: LossWeights) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
-    """The right answers to the adversary's questions, (n, questions), and the weights of the labels and of the answers.
-
-    Where all count alike, there are no weights.
-    """
+    """The right answers to the adversary's questions, (n, questions), and the weights of labels and answers, if any."""
     objective = data.objective(replace(weights, by_label=False))
     (asked,) = objective.adversaries
     asked_weight = None

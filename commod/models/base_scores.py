@@ -97,9 +97,9 @@ def base_logits(base_model: BaseModel, X: Any, base_scores: Any = None) -> Array
 
 
 def _asked(f: Callable[[Any], Any], X: Any) -> Any:
-    """What f answers; where it fails and X has gaps, a sentence about these goes with its own.
+    """What f answers; if it fails and X has gaps, the error says so.
 
-    Of many rows it is asked for some at a time: on its way f may make far more of them than they are.
+    Of many rows it is asked for some at a time: f may need far more memory than they take.
     """
     try:
         if len(X) <= WHOLE:

@@ -219,10 +219,7 @@ def _with_native_categories(model: Any, encoder: dict[str, Any]) -> dict[str, An
 
 
 def _classifier(model: Any, *, gaps: bool) -> dict[str, Any] | None:
-    """Parameters of a classifier of two classes on encoded numbers; None if it is of a kind that is not known.
-
-    With `gaps`, some may come to it, and its trees say where they go.
-    """
+    """Parameters of a classifier on encoded numbers, or None; with `gaps`, trees say where they go."""
     # By type, not isinstance: a subclass may predict in another way.
     if type(model) is LogisticRegression:
         return {"kind": "logistic", "intercept": float(model.intercept_[0]), "coef": model.coef_[0].tolist()}

@@ -75,10 +75,8 @@ class LossWeights:
 def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
     """Weight of each row in L_ratio = mean of weight·(r − 1)², scaled to mean 1 so that λ_ratio keeps its meaning.
 
-    Where rows count differently, that is in it.
-
-    ``"fisher"``: f(1−f)·logit², since KL(f‖g) ≈ ½ f(1−f) logit² (r−1)² (paper, Sec. 5.1, corrected: r is one number
-    per instance, so the metric weighs instances, not features).
+    ``"fisher"``: f(1−f)·logit², since KL(f‖g) ≈ ½ f(1−f) logit² (r−1)² (paper, Sec. 5.1, corrected: r is one number per
+    instance, so the metric weighs instances, not features).
     """
     if isinstance(ratio_norm, str):
         if ratio_norm != "fisher":

@@ -287,8 +287,7 @@ def _by_label(counts: Ints, sizes: Ints, most: int, acts_on: str) -> tuple[Value
 def _shared_budget(first: Values, second: Values, most: int) -> tuple[Values, Ints]:
     """Least first[x] + second[K − x] for K = 0 … most, and the x behind it; both fall, and stay where they end.
 
-    Where both are straight around x and K − x, so is the sum, and x can be moved until one of them bends: only bends
-    need trying. There are few of them: a gap falls in one or two straight pieces, then in a few steps of rounding.
+    Where both are straight, x can be moved until one of them bends: only bends, of which there are few, need trying.
     """
     curves = [np.r_[v, np.full(max(0, most + 1 - len(v)), v[-1])][: most + 1] for v in (first, second)]
     best = np.full(most + 1, np.inf)

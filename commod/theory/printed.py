@@ -18,10 +18,7 @@ from commod.theory.flips import best_curve, check_cells, two_group_counts
 
 
 def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:
-    """P-Rule of Prop. 4.4's allocation: K flips raise the disfavoured group or, if K > γ_high − γ_low, lower the other.
-
-    Columns ``changes, p_rule``; what a group has no room for is left out.
-    """
+    """``changes, p_rule`` of Prop. 4.4: K flips raise the lower group or, if K > γ_high − γ_low, lower the other."""
     y = as_binary(y_pred, "y_pred")
     counts = two_group_counts(y, y, sensitive_features).sum(axis=1)
     sizes = counts.sum(axis=1)
@@ -36,10 +33,7 @@ def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int)
 
 
 def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:
-    """DM of Prop. 4.5's allocation: all K flips on the label, and in the group, where one flip moves a rate most.
-
-    Columns ``changes, dm``; what the group has no room for is left out.
-    """
+    """``changes, dm`` of Prop. 4.5: all K flips on the label and in the group where one moves a rate most."""
     counts = two_group_counts(y_true, y_pred, sensitive_features)
     check_cells(counts)
     sizes = counts.sum(axis=2)

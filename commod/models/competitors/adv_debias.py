@@ -201,10 +201,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Adversary:
-    """Logit of S: linear in u = σ((1+|c|)·logit), or, with the label, in [u, uy, u(1−y)].
-
-    Of two groups, one logit, that of the second. Of more, one for each, under a softmax.
-    """
+    """Logit of S (of more than two groups, one each): linear in u = σ((1+|c|)·logit), or in [u, uy, u(1−y)]."""
 
     sharpness: Tensor  # (), c
     output: Tensor  # (inputs,) or (groups, inputs)

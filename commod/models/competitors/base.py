@@ -22,10 +22,9 @@ from commod.models.validation import check_choice, check_count
 
 
 class Memory:
-    """What fits on the same rows that differ in the knob only have in common, so that each need not find it again.
+    """What fits on the same rows that differ in the knob only have in common.
 
-    Pass one (empty) object to several fits; each then gives exactly what it would give alone. An object that does not
-    match the rows or the settings is filled anew.
+    Pass one (empty) object to several fits: each gives exactly what it would give alone. It starts anew if rows differ.
     """
 
     def __init__(self) -> None:
@@ -84,8 +83,7 @@ class Rows:
 def chance_of_rows(rows: Rows, seed: int) -> Array:
     """One number in [0, 1) per row, drawn by the row's own content and the seed, shape (n,).
 
-    A randomised rule decides with it. Unlike a generator that deals numbers out in the order of the rows, it gives a
-    person the same decision alone, in a batch, or in another order; and two people who are alike are treated alike.
+    So a randomised rule treats a person the same alone, in a batch or in another order, and like people alike.
     """
     # Not by f's score, whose last digit depends on how many rows it was asked about at once.
     columns = {str(i): column for i, column in enumerate(rows.X.T)} | {"seed": np.full(len(rows.X), seed)}
@@ -224,9 +222,8 @@ class Scored(Competitor):
 class GroupAware(Competitor):
     """A method that decides by group: it needs S at predict, as `sensitive_features` or as a named column of X.
 
-    With `sensitive_column` the sensitive attribute is that column of X, in fit and in predict; it is no feature, and f
-    does not see it unless f was trained with it. That lets the method take part in scikit-learn's scorers, which
-    cannot hand anything but X to predict.
+    `sensitive_column` names that column. It is no feature, and f sees it only if it was trained with it. So the method
+    works with scikit-learn's scorers, which hand only X to predict.
     """
 
     sensitive_column: str | None = None
