@@ -198,20 +198,18 @@ class Portable:
             self._include_score = bool(content["r"]["include_score"])
             width = len(self._encoder.mean) + self._include_score
             self._ratio = _Linear.read(content["r"], width)
-            newer = found in (CONTRACTED, COUNTED)
-            shifted = found in (SHIFTED, COUNTED) or (found in (DIRECTED, CONTRACTED) and "s" in content)
+            shifted = found in (SHIFTED, COUNTED) or "s" in content
             self._shift = _Linear.read(content["s"], width) if shifted else _Linear(0.0, np.zeros(width), [])
             flips = content["flips"] if found == COUNTED else {"step": 0.0, "mirror": 0.0}
             self._step, self._mirror = _number(flips["step"]), _number(flips["mirror"])
             if shifted and len(self._shift.concepts) != len(self._ratio.concepts) and not self._mirror:
                 raise ValueError("r and s that are read through different concepts")
-            directed = found == DIRECTED or (newer and "acts_on" in content)
+            directed = found == DIRECTED or "acts_on" in content
             self._acts_on = content["acts_on"] if directed else "everybody"
             if directed and self._acts_on not in ("negative", "positive"):
                 raise ValueError(f"acts_on is {self._acts_on!r}")
-            self._line = _number(content.get("line", 0.0)) if newer else 0.0
-            rules = content.get("raw", []) if newer else []
-            self._rules = {rule["name"]: ColumnRule.from_json(rule) for rule in rules}
+            self._line = _number(content.get("line", 0.0))
+            self._rules = {rule["name"]: ColumnRule.from_json(rule) for rule in content.get("raw", [])}
             self._f = content["f"]
             self._f_encoder = _Encoder.read(self._f["encoder"]) if "encoder" in self._f else self._encoder
             width = len(self._f_encoder.mean)

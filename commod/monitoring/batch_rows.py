@@ -10,7 +10,7 @@ from commod.datasets.raw import read_column
 from commod.explain.sense import certainty
 from commod.metrics.counts import sizes_of_groups
 from commod.monitoring.reference import Reference, cells_of, groups_in, labels_in, weights_in
-from commod.portable import CERTAINTY, CONTRACTED, ColumnRule, Portable
+from commod.portable import CERTAINTY, ColumnRule, Portable
 from commod.uploads.limits import count_of, short
 
 # The least number of people in a batch, and of a group whose calibration is told.
@@ -39,7 +39,7 @@ class BatchRows:
             some = ", ".join(f"“{short(name)}”" for name in missing[:5]) + (" …" if len(missing) > 5 else "")
             column, them = ("column", "it") if len(missing) == 1 else ("columns", "them")
             raise ValueError(f"The batch has no {column} {some}, which the model needs: add {them}.")
-        rules = {rule["name"]: ColumnRule.from_json(rule) for rule in _newest(model, "raw", [])}
+        rules = {rule["name"]: ColumnRule.from_json(rule) for rule in model.content.get("raw", [])}
         wanted = [name for name in dict.fromkeys([*model.columns, *reference["columns"]]) if name in batch]
         read = {name: read_column(batch[name], rules[name]) if name in rules else batch[name] for name in wanted}
         codes, labels = self._groups(reference, batch), self._labels(reference, batch)
@@ -94,7 +94,7 @@ class BatchRows:
     def _decide(self, model: Portable, base_scores: np.ndarray | None) -> None:
         # The columns are read already: a rule would divide a score twice.
         plain = Portable({name: part for name, part in model.content.items() if name != "raw"})
-        line = float(_newest(model, "line", 0.0))
+        line = float(model.content.get("line", 0.0))
         with np.errstate(all="ignore"):
             self.scores_f = plain.scores_of_f(self.read) if base_scores is None else base_scores
             self.margin_f = logit(np.clip(self.scores_f, CERTAINTY, 1 - CERTAINTY)) - line
@@ -112,30 +112,25 @@ class BatchRows:
         codes = groups_in(reference, batch)
         columns = " × ".join(f"“{short(attribute['column'])}”" for attribute in reference["attributes"])
         if codes is None:
-            self.notices.append(
-                f"The batch does not say who belongs to which group ({columns}): nothing is said of fairness."
-            )
-        elif not (codes >= 0).any():
+            why = f"The batch does not say who belongs to which group ({columns})"
+        elif (codes >= 0).any():
+            return codes
+        else:
             known = ", ".join(f"“{short(name)}”" for name in reference["groups"][:6])
-            self.notices.append(
-                f"No row of {columns} names a group that the model knows ({known}): nothing is said of fairness."
-            )
-            return None
-        return codes
+            why = f"No row of {columns} names a group that the model knows ({known})"
+        self.notices.append(f"{why}: nothing is said of fairness.")
+        return None
 
     def _labels(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         labels, name = labels_in(reference, batch), short(reference["label"]["column"])
         if labels is None:
-            self.notices.append(
-                f"The batch has no label (“{name}”): nothing is said of what rests on it, such as accuracy."
-            )
-        elif not (labels >= 0).any():
-            self.notices.append(
-                f"No row has a label that the model knows (“{name}”): nothing is said of what rests on it, "
-                "such as accuracy."
-            )
-            return None
-        return labels
+            why = f"The batch has no label (“{name}”)"
+        elif (labels >= 0).any():
+            return labels
+        else:
+            why = f"No row has a label that the model knows (“{name}”)"
+        self.notices.append(f"{why}: nothing is said of what rests on it, such as accuracy.")
+        return None
 
     def _weights(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         weight = weights_in(reference, batch)
@@ -145,11 +140,6 @@ class BatchRows:
                 f"The people tested on are weighted by “{name}”, which the batch lacks: each counts as one."
             )
         return weight
-
-
-def _newest(model: Portable, part: str, without: Any) -> Any:
-    """A part of a file that only the newest version knows."""
-    return model.content.get(part, without) if model.content["format"] == CONTRACTED else without
 
 
 def _refusing(model: Portable) -> list[str]:

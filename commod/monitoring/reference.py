@@ -16,7 +16,6 @@ from commod.decisions.record import FORMAT as DECISION
 from commod.explain.sense import certainty
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import Counts, counts_of_codes, effective_size
-from commod.monitoring.change_tree import TreeNodes, counted_tree, tree_as_data
 from commod.monitoring.drift import distribution_of, scores_as_values
 from commod.monitoring.schema import MOST, N_BINS, ModelFile
 from commod.portable import Portable, level_in
@@ -24,6 +23,8 @@ from commod.uploads.json_file import JsonError, check_schema, read_json
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, short
 
 Reference = Mapping[str, Any]
+# Questions of a tree of the changes that goes along with a model.
+DEPTH = 3
 
 
 class Cells(NamedTuple):
@@ -273,7 +274,56 @@ def weights_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
     return np.where((weight > 0) & (weight <= MOST), weight, np.nan)
 
 
-def tree_in(reference: Reference) -> TreeNodes:
-    """The tree of the changes of the people tested on; empty if the file has none."""
-    found: TreeNodes = reference.get("tree", ())
+# ---- the tree of the changes ----
+
+
+TreeNodes = Sequence[Mapping[str, Any]]
+
+
+def tree_as_data(tree: ChangeTree) -> list[dict[str, Any]]:
+    """The questions of a tree as JSON has them, without people: see `counted_tree`."""
+    place = {node: i for i, node in enumerate(tree.nodes["node"].tolist())} | {-1: -1}
+    found = []
+    for row in tree.nodes.to_dict("records"):
+        node: dict[str, Any] = {"parent": place[row["parent"]], "rule": str(row["rule"]), "predicts": row["predicts"]}
+        if not row["leaf"]:
+            asked = ("cut", float(row["cut"])) if pd.notna(row["cut"]) else ("level", str(row["level"]))
+            node |= {"column": str(row["column"]), asked[0]: asked[1]}
+        found.append(node)
     return found
+
+
+def counted_tree(nodes: TreeNodes, X: pd.DataFrame, changed: Any) -> list[dict[str, Any]]:
+    """The tree with ``count`` and ``changed`` of these people at each node."""
+    changed = np.asarray(changed, dtype=bool)
+    return [
+        {**node, "count": int(here.sum()), "changed": int((here & changed).sum())}
+        for node, here in zip(nodes, _reached(nodes, X), strict=True)
+    ]
+
+
+def f1_of(nodes: TreeNodes) -> float:
+    """F1 of "changed" among the people counted: 0 where the tree says "unchanged" everywhere."""
+    said = [node for node in nodes if node["predicts"]]
+    right = sum(node["changed"] for node in said)
+    both = sum(node["count"] for node in said) + nodes[0]["changed"]
+    return 2 * right / both if both else 0.0
+
+
+def _reached(nodes: TreeNodes, X: pd.DataFrame) -> list[np.ndarray]:
+    """Who comes to each node; of the two below a question, the first is the left one."""
+    reached = [np.ones(len(X), dtype=bool)]
+    seen: set[int] = set()
+    for node in nodes[1:]:
+        parent = nodes[node["parent"]]
+        goes_right = _answers(parent, X[parent["column"]])
+        reached.append(reached[node["parent"]] & (goes_right == (node["parent"] in seen)))
+        seen.add(node["parent"])
+    return reached
+
+
+def _answers(node: Mapping[str, Any], values: pd.Series) -> np.ndarray:
+    if "level" in node:
+        return np.asarray(values.astype(object).map(str) == node["level"], dtype=bool)
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float32)  # as scikit-learn compares them
+    return np.asarray(numbers > node["cut"])

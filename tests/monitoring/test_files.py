@@ -13,7 +13,7 @@ from commod.cli import main
 from commod.decisions import Requirements, Signature, facts_of, make_record, record_json
 from commod.experiments.sweep import Cell
 from commod.monitoring import check_signature, read_requirements, watch_files
-from commod.monitoring.signed import due_in_words, signature_in_words
+from commod.monitoring.outcome import due_in_words, signature_in_words
 from tests.fuzzing import readable
 from tests.monitoring.conftest import text_of
 from tests.monitoring.fuzz import push

@@ -24,14 +24,11 @@ from commod.monitoring import (
     stability_index,
     watch,
 )
-from commod.monitoring.changes import compare_changes, compare_right
-from commod.monitoring.differences import compared as compared_row
-from commod.monitoring.differences import framed
+from commod.monitoring.compare import compare_changes, compare_figures, framed
+from commod.monitoring.compare import compared as compared_row
 from commod.monitoring.drift import DRIFTED
-from commod.monitoring.figures import compare_figures
-from commod.monitoring.outcome import far_beyond_chance
+from commod.monitoring.outcome import drift_in_words, far_beyond_chance, left_out_in_words, moved_in_words
 from commod.monitoring.reference import Cells, gaps_of
-from commod.monitoring.words import drift_in_words, left_out_in_words, moved_in_words
 from tests.fitting import Case, fit
 from tests.monitoring.conftest import text_of, tree_of, watching
 
@@ -297,12 +294,8 @@ def compared(*drawn):
     old, new = (Cells(counts, counts, counts) for counts in drawn)
     names = {"groups": ["a", "b"], "outcomes": ["no", "yes"]}
     rows = compare_figures(names, old, new, labelled=True, grouped=True)
-    rows += [
-        {**row, "figure": f"who {i}", "model": ""} for i, row in enumerate(compare_changes(["a", "b"], old, new, 1))
-    ]
-    rows += [
-        {**row, "figure": f"right {i}", "model": ""} for i, row in enumerate(compare_right(["a", "b"], old, new, 1))
-    ]
+    for name, changes in zip(("who", "right"), compare_changes(["a", "b"], old, new, 1), strict=True):
+        rows += [{**row, "figure": f"{name} {i}", "model": ""} for i, row in enumerate(changes)]
     gaps = []
     for counts in drawn:
         people = counts.sum(axis=(0, 2)).ravel()  # by label and g

@@ -19,7 +19,7 @@ from commod.decisions import RULES, Requirements, Signature, facts_of, make_reco
 from commod.metrics.figures import FIGURES
 from commod.models import Commod
 from commod.monitoring import batch_of, headline, watch_files
-from commod.monitoring.change_tree import DEPTH
+from commod.monitoring.reference import DEPTH
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
 from tests.dashboard.jobs.test_processes import made
