@@ -56,26 +56,9 @@ metadata = MetaData()
 
 schema = Table("schema_version", metadata, Column("version", Integer, nullable=False))
 
-rooms = Table(
-    "rooms",
-    metadata,
-    Column("code", String(9), primary_key=True),
-    Column("secret", String(64), nullable=False, unique=True),  # its hash
-    Column("version", Integer, nullable=False),
-    Column("opened", Double, nullable=False),
-    Column("expires", Double, nullable=False, index=True),
-    Column("closed", Double),
-    Column("lesson", Text, nullable=False),
-    Column("step", Text, nullable=False),
-    Column("together", Boolean, nullable=False),
-    Column("frozen", Boolean, nullable=False),
-    Column("timer_ends", Double),
-    Column(
-        "seats", Integer, nullable=False
-    ),  # given so far: the number of one that was taken away is never given again
-    Column("door", String(6), nullable=False),
-    Column("most", Integer, nullable=False),  # the size of the class
-)
+
+def _required(kind: Any, *names: str) -> list[Column[Any]]:
+    return [Column(name, kind, nullable=False) for name in names]
 
 
 def _of_a_room() -> Column[str]:
@@ -87,51 +70,55 @@ def _of_a_person() -> tuple[Column[int], ForeignKeyConstraint]:
     return Column("person", Integer, primary_key=True), whose
 
 
+def _of_a_step() -> list[Column[str]]:
+    return [Column(name, Text, primary_key=True) for name in ("lesson", "step")]
+
+
+rooms = Table(
+    "rooms",
+    metadata,
+    Column("code", String(9), primary_key=True),
+    Column("secret", String(64), nullable=False, unique=True),  # its hash
+    *_required(Integer, "version"),
+    *_required(Double, "opened"),
+    Column("expires", Double, nullable=False, index=True),
+    Column("closed", Double),
+    *_required(Text, "lesson", "step"),
+    *_required(Boolean, "together", "frozen"),
+    Column("timer_ends", Double),
+    *_required(Integer, "seats"),  # given so far: the number of one that was taken away is never given again
+    *_required(String(6), "door"),
+    *_required(Integer, "most"),  # the size of the class
+)
+
 people = Table(
     "people",
     metadata,
     _of_a_room(),
     Column("number", Integer, primary_key=True),
     Column("seat", String(64), nullable=False, unique=True),  # hash of token and browser
-    Column("name", Text, nullable=False),
-    Column("leads", Boolean, nullable=False),
-    Column("waiting", Boolean, nullable=False),  # until the leader lets her in
-    Column("network", String(16), nullable=False),  # tells only who in this room shares one
-    Column("seen", Double, nullable=False),
-    Column("at", Text, nullable=False),  # the step of a lesson that is open there
-    Column("link", Text, nullable=False),
-    Column("figures", Text, nullable=False),  # JSON, as everywhere
+    *_required(Text, "name"),
+    *_required(Boolean, "leads", "waiting"),  # waiting: until the leader lets them in
+    *_required(String(16), "network"),  # tells only who in this room shares one
+    *_required(Double, "seen"),
+    *_required(Text, "at", "link", "figures"),  # the step that is open there; figures are JSON, as everywhere
 )
 
-guesses = Table(
-    "guesses",
-    metadata,
-    _of_a_room(),
-    *_of_a_person(),
-    Column("lesson", Text, primary_key=True),
-    Column("step", Text, primary_key=True),
-    Column("kept", Text, nullable=False),
-)
+guesses = Table("guesses", metadata, _of_a_room(), *_of_a_person(), *_of_a_step(), *_required(Text, "kept"))
 
-revealed = Table(
-    "revealed",
-    metadata,
-    _of_a_room(),
-    Column("lesson", Text, primary_key=True),
-    Column("step", Text, primary_key=True),
-)
+revealed = Table("revealed", metadata, _of_a_room(), *_of_a_step())
 
 questions = Table(
     "questions",
     metadata,
     _of_a_room(),
     Column("number", Integer, primary_key=True),
-    Column("kind", String(4), nullable=False),
-    Column("rounds", Integer, nullable=False),
-    Column("open", Boolean, nullable=False),
-    Column("shown", Integer, nullable=False),
-    Column("ended", Boolean, nullable=False),
-    Column("pair", Text, nullable=False),  # JSON: two links with their figures, or empty
+    *_required(String(4), "kind"),
+    *_required(Integer, "rounds"),
+    *_required(Boolean, "open"),
+    *_required(Integer, "shown"),
+    *_required(Boolean, "ended"),
+    *_required(Text, "pair"),  # JSON: two links with their figures, or empty
 )
 
 votes = Table(
@@ -141,20 +128,17 @@ votes = Table(
     Column("question", Integer, primary_key=True),
     Column("round", Integer, primary_key=True),
     *_of_a_person(),
-    Column("link", Text, nullable=False),
-    Column("figures", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("choice", String(7), nullable=False),
+    *_required(Text, "link", "figures", "reason"),
+    *_required(String(7), "choice"),
     ForeignKeyConstraint(["code", "question"], ["questions.code", "questions.number"], ondelete="CASCADE"),
 )
 
 
 def open_database(address: str | URL) -> Engine:
-    """An engine for a database whose tables are there, in the version of this program.
+    """An engine for a database (``sqlite:///…`` or ``postgresql://…``) whose tables are of this program's version.
 
-    `address`: a URL of SQLAlchemy: ``sqlite:///…`` or ``postgresql://…``. Raises RoomError if the database is one of a
-    newer version of this program. Raises MissingExtraError if it is PostgreSQL's and its driver is not installed.
-    Raises SQLAlchemyError if it cannot be reached.
+    Raises RoomError if they are of a newer one, MissingExtraError if PostgreSQL's driver is not installed, and
+    SQLAlchemyError if the database cannot be reached.
     """
     url = make_url(address)
     kind = url.get_backend_name()

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import GRIDS, Settings, controls_of
@@ -25,7 +25,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     name: str  # in links
     # What it is called, and how long a class takes over it.
     title: str
-    minutes: int | float
+    minutes: Annotated[int | float, Meta(ge=1, le=240)]
     start: Settings  # what the sliders show when the step is opened
     # Before the question, and after the answer.
     text: tuple[Paragraph, ...]
@@ -64,21 +64,8 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 # What a step can show; `commod.dashboard.pages.lesson.pictures` draws it.
-SHOWS = (
-    "groups",
-    "dots",
-    "curve",
-    "figures",
-    "changes",
-    "beside",
-    "rivals",
-    "conflict",
-    "two_groups",
-    "concepts",
-    "shap",
-    "record",
-    "biased",
-    "certainty",
+SHOWS = tuple(
+    "groups dots curve figures changes beside rivals conflict two_groups concepts shap record biased certainty".split()
 )
 
 
