@@ -24,10 +24,8 @@ def check_width(model: Portable, n_rows: int) -> None:
     content = model.content
     width = max(len(part["encoder"]["mean"]) for part in (content, content["f"]) if "encoder" in part)
     if n_rows * width > MAX_ENCODED:
-        raise ValueError(
-            f"Written out as the model takes them, these {n_rows:,} rows make {width:,} columns; at most "
-            f"{MAX_ENCODED // 10**6} million numbers fit: bring a sample of the rows."
-        )
+        most = MAX_ENCODED // 10**6
+        raise ValueError(f"{n_rows:,} rows make {width:,} columns; at most {most} million numbers fit: bring a sample.")
 
 
 class BatchRows:
@@ -71,10 +69,8 @@ class BatchRows:
         if kept.sum() < LEAST_PEOPLE:
             why = max(self.left_out, key=self.left_out.__getitem__, default="")
             most = f"; most are left out for this: {why}" if why else ""
-            raise ValueError(
-                f"{count_of(int(kept.sum()), 'row')} of {len(batch):,} can be counted, and at least {LEAST_PEOPLE} are "
-                f"needed{most}."
-            )
+            usable = count_of(int(kept.sum()), "row")
+            raise ValueError(f"{usable} of {len(batch):,} can be counted; at least {LEAST_PEOPLE} are needed{most}.")
         self.read = pd.DataFrame({name: values[kept].reset_index(drop=True) for name, values in read.items()})
         self.codes = np.zeros(int(kept.sum()), dtype=int) if codes is None else codes[kept]
         self.y = np.zeros(len(self.codes), dtype=int) if labels is None else labels[kept]
@@ -101,10 +97,7 @@ class BatchRows:
             self.margin_g = plain.decision_function(self.read, base_scores=self.scores_f)
             self.scores_g = expit(self.margin_g + line)
         if not (np.isfinite(self.margin_f).all() and np.isfinite(self.margin_g).all()):
-            raise ValueError(
-                "On these people the model gives numbers without end: its file is damaged, or a column of the batch "
-                "holds what it never held."
-            )
+            raise ValueError("The model gives infinite scores here: its file is damaged, or the batch has odd values.")
         self.certain = certainty(self.margin_f, line)
         self.before, self.after = (self.margin_f > 0).astype(int), (self.margin_g > 0).astype(int)
 

@@ -23,6 +23,7 @@ Z = float(ndtri(0.5 + CONFIDENCE / 2))
 
 # Value, and the ends of its interval.
 Ends = tuple[float, float, float]
+Rows = list[dict[str, Any]]
 
 
 def difference_of(old: float, old_ends: Any, new: float, new_ends: Any) -> tuple[float, float, float]:
@@ -68,9 +69,7 @@ def _share_in(cells: Cells, part: Counts) -> Ends:
 # ---- figures ----
 
 
-def compare_figures(
-    reference: Reference, old: Cells, new: Cells, *, labelled: bool, grouped: bool
-) -> list[dict[str, Any]]:
+def compare_figures(reference: Reference, old: Cells, new: Cells, *, labelled: bool, grouped: bool) -> Rows:
     """Every figure that labels and groups of the batch allow."""
     frames = [
         compare_counts(each.counts, squares=each.squares, rows=sizes_of_groups(each.rows), confidence=CONFIDENCE)
@@ -123,9 +122,7 @@ def resting_on(what: str) -> frozenset[str]:
     counts = np.arange(1.0, 17.0).reshape(2, 2, 2, 2) ** 1.5
     merged = of_one_label(counts) if what == "labels" else counts.sum(axis=0, keepdims=True)
     with np.errstate(all="ignore"):
-        whole, part = (
-            {**figures_of_counts(each.sum(axis=-1)), **figures_of_changes(each)} for each in (counts, merged)
-        )
+        whole, part = ({**figures_of_counts(c.sum(axis=-1)), **figures_of_changes(c)} for c in (counts, merged))
     other = [name for name in whole if name not in part or not np.isclose(whole[name], part[name])]
     return frozenset(figure_of(name)[0].name for name in other)
 
@@ -133,9 +130,7 @@ def resting_on(what: str) -> frozenset[str]:
 # ---- whose decisions change ----
 
 
-def compare_changes(
-    names: list[str], old: Cells, new: Cells, favourable: int
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def compare_changes(names: list[str], old: Cells, new: Cells, favourable: int) -> tuple[Rows, Rows]:
     """The share of each group that changes for the better, and for the worse; and of those, the share right by record.
 
     The second counts people as rows, without weights.

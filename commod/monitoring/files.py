@@ -62,17 +62,12 @@ def watch_files(model: bytes, batch: bytes, name: str = "file", *, scores: str =
     read = read_model(model)
     table = read_table(batch, name).frame
     if read.needs_scores and not scores:
-        raise ValueError(
-            "f is not in the file of this model, as it could not be written down: bring its scores as a column of the "
-            "batch, and name it to the command commod watch (--scores)."
-        )
+        raise ValueError("f is not in this model.json: give its scores as a column of the batch, named by --scores.")
     if scores and scores not in table:
         raise ValueError(f"The batch has no column “{short(scores)}”, which should hold the scores of f: name another.")
     given = np.asarray(table[scores]) if scores else None
     if given is not None and (given.dtype.kind not in "fiu" or not ((given >= 0) & (given <= 1)).all()):
-        raise ValueError(
-            f"“{short(scores)}” must hold probabilities between 0 and 1 without gaps: they are f's scores."
-        )
+        raise ValueError(f"“{short(scores)}” must hold f's scores: numbers between 0 and 1, without gaps.")
     try:
         return watch(read, table, base_scores=given)
     except (ArithmeticError, LookupError, TypeError, AttributeError):  # a file that fits together nowhere

@@ -77,6 +77,7 @@ def reference_of(
     before, after, y = (f > 0).astype(int), (g > 0).astype(int), rows.y.to_numpy()
     options = task.roles
     cells = cells_of(rows.sensitive, len(task.groups), y, before, after, rows.weight)
+    changes = counts_of_changes(certainty(f, line), before, after, y)
     scores = {"f": expit(f + line), "g": expit(g + line)}
     X = task.features(rows.X)
     found = {
@@ -87,12 +88,8 @@ def reference_of(
         "favourable": task.spec.favourable,
         "outcomes": list(task.spec.outcomes),
         "counts": cells.counts.tolist(),
-        "changes": {
-            name: list(found) for name, found in counts_of_changes(certainty(f, line), before, after, y).items()
-        },
-        "gaps": {
-            name: gaps_of(y, each, rows.sensitive, len(task.groups), rows.weight) for name, each in scores.items()
-        },
+        "changes": {name: list(pair) for name, pair in changes.items()},
+        "gaps": {name: gaps_of(y, p, rows.sensitive, len(task.groups), rows.weight) for name, p in scores.items()},
         "bins": {name: bins_of(y, each) for name, each in scores.items()},
         "columns": {name: distribution_of(values) for name, values in X.items()},
         "scores": {name: distribution_of(scores_as_values(each)) for name, each in scores.items()},
@@ -151,9 +148,8 @@ def bins_of(y: Any, scores: Any) -> list[list[float]]:
     """Of each tenth of the score: people, how many have the label, and the sum of their scores."""
     scores = np.asarray(scores, dtype=float)
     place = np.minimum((scores * N_BINS).astype(int), N_BINS - 1)
-    columns = [
-        np.bincount(place, weights=each, minlength=N_BINS) for each in (None, np.asarray(y, dtype=float), scores)
-    ]
+    weights = (None, np.asarray(y, dtype=float), scores)
+    columns = [np.bincount(place, weights=each, minlength=N_BINS) for each in weights]
     return np.column_stack(columns).tolist()
 
 
@@ -212,18 +208,15 @@ def read_model(content: bytes) -> Portable:
         told = str(error) if isinstance(error, ValueError) else "parts of it are missing or of another kind"
         raise JsonError(f"The file holds no model that can be used: {short(told.rstrip('.'), 300)}.") from None
     if len(model.columns) > MAX_COLUMNS or not all(isinstance(n, str) and len(n) <= MAX_TEXT for n in model.columns):
+        needs = f"{len(model.columns):,} columns"
         raise JsonError(
-            f"The model of this file needs {len(model.columns):,} columns, and a table has at most {MAX_COLUMNS}, each "
-            "with a name: choose another file."
+            f"The model needs {needs}; a table has at most {MAX_COLUMNS}, each with a name: choose another."
         )
     return model
 
 
 def reference_in(model: Portable) -> Reference:
-    """What a model was like on the people it was tested on.
-
-    Raises ValueError if its file does not say so.
-    """
+    """What a model was like on the people it was tested on; ValueError if its file does not say so."""
     found: Reference | None = model.content.get("reference")
     if found is None:
         raise ValueError("This model says nothing of the people it was tested on: download it again from Take home.")
@@ -260,9 +253,8 @@ def labels_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
     if label["column"] not in batch:
         return None
     classes = classes_of(batch[label["column"]], label["cut"])
-    is_negative = (
-        classes.notna() if label["negative"] is None or label["cut"] is not None else classes == label["negative"]
-    )
+    all_others = label["negative"] is None or label["cut"] is not None
+    is_negative = classes.notna() if all_others else classes == label["negative"]
     return np.where(classes == label["positive"], 1, np.where(is_negative, 0, -1))
 
 

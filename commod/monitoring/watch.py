@@ -183,10 +183,8 @@ def _settings(model: Portable) -> dict[str, Any]:
     """Those of its settings that a decision has, too."""
     settings = model.content.get("settings")
     found = settings if isinstance(settings, Mapping) else {}
-    known = {name: found[name] for name in SIGNED if name in found}
-    return {
-        name: value for name, value in known.items() if isinstance(value, int | float | str) and len(str(value)) < 40
-    }
+    known = {name: found[name] for name in SIGNED if isinstance(found.get(name), int | float | str)}
+    return {name: value for name, value in known.items() if len(str(value)) < 40}
 
 
 def _signed_figures(cells: Cells) -> dict[str, float]:
