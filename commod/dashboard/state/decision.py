@@ -52,10 +52,9 @@ def openings(data: str) -> list[str]:
 
 
 def signed_decision() -> dict[str, Any] | None:
-    """The record that was last signed about the scene and the criterion that are shown; None if there is none.
+    """The record that was last signed about the scene and the criterion that are shown, if any.
 
-    Its model need not be that of the sliders: see ``record["model"]``. Uploaded data that are forgotten take theirs
-    with them.
+    Its model may be another. Uploaded data that are forgotten take theirs with them.
     """
     here, known = _signed(), session.data_sets()
     for problem in [problem for problem in here if data_of(problem[0].data) not in known]:

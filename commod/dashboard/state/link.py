@@ -67,10 +67,7 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
 
 
 def settings_of_link(parameters: Mapping[str, str], own: str | None = None) -> Settings:
-    """Settings from query parameters, for programs: nothing is replaced by a default.
-
-    Raises ValueError in one sentence, if a parameter cannot be used as it stands.
-    """
+    """Settings from query parameters, for programs; ValueError if one of them cannot be used as it stands."""
     settings, faults = _read(parameters, own)
     if faults:
         raise ValueError(f"{faults[0][0]}.")
