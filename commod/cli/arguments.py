@@ -110,12 +110,7 @@ def backend_in(arguments: Namespace) -> dict[str, Any]:
     backend = arguments.backend or ("dask" if arguments.scheduler else "processes")
     if arguments.scheduler and backend != "dask":
         raise ValueError(f"--scheduler goes with --backend dask, not with {backend}.")
-    return {
-        "backend": backend,
-        "scheduler": arguments.scheduler,
-        "n_jobs": arguments.jobs,
-        "progress": show_progress,
-    }
+    return {"backend": backend, "scheduler": arguments.scheduler, "n_jobs": arguments.jobs, "progress": show_progress}
 
 
 def _task(arguments: Namespace) -> Task:

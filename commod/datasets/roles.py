@@ -8,14 +8,7 @@ import pandas as pd
 
 from commod.datasets.choice import Choice
 from commod.datasets.columns import words_of
-from commod.datasets.own_groups import (
-    LEAST_IN_GROUP,
-    MAX_GROUPS,
-    MAX_VALUES,
-    classes_of,
-    groups_of,
-    levels_of,
-)
+from commod.datasets.own_groups import LEAST_IN_GROUP, MAX_GROUPS, MAX_VALUES, classes_of, groups_of, levels_of
 from commod.datasets.raw import OTHER, read_numbers
 from commod.portable import folded
 

@@ -198,12 +198,7 @@ class Split:
     @property
     def fit_arguments(self) -> dict[str, Any]:
         """The rows as `fit` of `Commod` and of the other methods takes them, by the names of its arguments."""
-        return {
-            "X": self.X,
-            "y": self.y,
-            "sensitive_features": self.sensitive_features,
-            "sample_weight": self.weight,
-        }
+        return {"X": self.X, "y": self.y, "sensitive_features": self.sensitive_features, "sample_weight": self.weight}
 
     def sample(self, most: int = MAX_TRAINING, seed: int = 0) -> Split:
         """At most so many rows, drawn at random and left in order; all of them if there are no more."""

@@ -46,13 +46,7 @@ def cells_of(codes: Any, n_groups: int, y: Any, before: Any, after: Any, weight:
 
 
 def reference_of(
-    task: Task,
-    rows: Split,
-    margin_f: Any,
-    margin_g: Any,
-    *,
-    line: float = 0.0,
-    tree: ChangeTree | None = None,
+    task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line: float = 0.0, tree: ChangeTree | None = None
 ) -> dict[str, Any]:
     """Counts and distributions of the people that a model was tested on.
 

@@ -20,12 +20,7 @@ from commod.portable import Portable
 Look = tuple[float, Facts]
 
 # A verdict in a sentence, by its name: then, and now.
-THEN = {
-    "pass": "held",
-    "fail": "failed already",
-    "cannot tell": "could not be told",
-    "does not apply": "did not apply",
-}
+THEN = {"pass": "held", "fail": "failed already", "cannot tell": "could not be told", "does not apply": "did not apply"}
 NOW = {"pass": "holds", "fail": "fails", "cannot tell": "cannot be told", "does not apply": "does not apply"}
 
 

@@ -112,9 +112,7 @@ def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[
         return data, []
     if data.startswith(OWN_PREFIX):
         fault = "The link is about uploaded data, which stay in the session of whoever uploaded them"
-        return first, [
-            (fault, f"{title} is shown. To see the same, upload the file on the page “Your data”."),
-        ]
+        return first, [(fault, f"{title} is shown. To see the same, upload the file on the page “Your data”.")]
     if data not in TASKS:
         return first, [_fault(CONTROLS["data"].name, data, "is not known", title)]
     if data in damaged_files():
