@@ -10,29 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from commod.datasets import own_groups, raw
 from commod.datasets.choice import Choice, ChoiceError
 from commod.datasets.choice_options import roles_of
 from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
-from commod.datasets.own_groups import (
-    OTHERS,
-    as_numbers,
-    check_classes,
-    check_groups,
-    check_sizes,
-    find_groups,
-    outcomes_of,
-)
-from commod.datasets.raw import (
-    MAX_LEVELS,
-    OTHER,
-    Contract,
-    in_words,
-    learn_rule,
-    missing_in,
-    read_column,
-    read_levels,
-    respelled,
-)
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
 from commod.uploads.limits import DECIMAL_COMMAS, FILE_TYPES, count_of, short
@@ -95,8 +76,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         If a column is missing, an outcome or a group has too few rows, or scores are no probabilities.
     """
     _check_columns(frame, choice)
-    outcome = outcomes_of(frame, choice)
-    grouping, codes = find_groups(frame, choice)
+    outcome = own_groups.outcomes_of(frame, choice)
+    grouping, codes = own_groups.find_groups(frame, choice)
     scores = _scores_beside_line(frame, choice) if choice.scores else None
     times = _checked_times(frame[choice.time], choice.time) if choice.time else None
     keep = outcome.notna() & (codes >= (UNKNOWN if choice.unknown == "train" else 0))
@@ -167,13 +148,13 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
 def _sealed(task: Task, share: float) -> Task:
     try:
         task = task.seal(share)
-        check_sizes(task.y, task.sensitive, task.groups)
+        own_groups.check_sizes(task.y, task.sensitive, task.groups)
     except ValueError as error:
         raise ChoiceError(f"Nobody can be sealed here: switch that off. {error}") from None
     return task
 
 
-def _spec(name: str, choice: Choice, grouping: Grouping, contract: Contract, outcome: pd.Series) -> TaskSpec:
+def _spec(name: str, choice: Choice, grouping: Grouping, contract: raw.Contract, outcome: pd.Series) -> TaskSpec:
     good = " or ".join(choice.good_values)
     others = [value for value in pd.unique(outcome) if value not in choice.good_values]
     bad = others[0] if len(others) == 1 else f"not {good}"
@@ -233,7 +214,7 @@ def _feature(rule: ColumnRule, choice: Choice) -> Feature:
     return Feature(name, name, "number", unit, merit=choice.merits.get(name, 0))
 
 
-def _recipe(choice: Choice, contract: Contract) -> str:
+def _recipe(choice: Choice, contract: raw.Contract) -> str:
     defaults = vars(Choice("", "", "", ("", ""), {}))
     chosen = {key: value for key, value in vars(choice).items() if value != defaults[key]}
     arguments = "\n".join(f"    {key}={value!r}," for key, value in chosen.items())
@@ -245,7 +226,7 @@ def _recipe(choice: Choice, contract: Contract) -> str:
         f"choice = Choice(\n{arguments}\n)\n"
         "task = make_task(table, choice).task\n"
         "# task.contract says how a cell of the file is read:\n"
-        + "".join(f"#   {str(rule.name)!r}: {' '.join(in_words(rule).split())}\n" for rule in contract)
+        + "".join(f"#   {str(rule.name)!r}: {' '.join(raw.in_words(rule).split())}\n" for rule in contract)
     )
 
 
@@ -280,18 +261,18 @@ def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
     if choice.target in (choice.person, choice.time):
         raise ChoiceError("The rows cannot be split by the outcome: choose another column for that.")
     cut = None if choice.target_cut is None else (choice.target_cut,)
-    classes = check_classes(frame[choice.target], cut, "outcome", "class") - set(choice.blanks)
+    classes = own_groups.check_classes(frame[choice.target], cut, "outcome", "class") - set(choice.blanks)
     for value in choice.good_values or ("",):
         if value not in classes:
             raise ChoiceError(f"“{_short(value)}” is no value of “{_short(choice.target)}”: choose one that is.")
     if not classes - set(choice.good_values):
         raise ChoiceError(f"All values of “{_short(choice.target)}” are chosen as good: leave out those that are not.")
-    check_groups(frame, choice)
+    own_groups.check_groups(frame, choice)
 
 
 def _checked_weight(values: pd.Series) -> pd.Series:
     column = _short(values.name)
-    numbers, wrong = as_numbers(values)
+    numbers, wrong = own_groups.as_numbers(values)
     if wrong:
         raise ChoiceError(f"{count_of(wrong, 'cell')} of “{column}” cannot be read as a weight: choose another column.")
     if missing := int(numbers.isna().sum()):
@@ -306,7 +287,7 @@ def _checked_weight(values: pd.Series) -> pd.Series:
 
 def _checked_scores(values: pd.Series, choice: Choice) -> pd.Series:
     column, most = _short(choice.scores), choice.scores_out_of
-    numbers, wrong = as_numbers(values)
+    numbers, wrong = own_groups.as_numbers(values)
     if wrong:
         raise ChoiceError(f"{count_of(wrong, 'cell')} of “{column}” cannot be read as a number: scores are numbers.")
     low, high = numbers.min(), numbers.max()
@@ -345,7 +326,7 @@ def _scores_beside_line(frame: pd.DataFrame, choice: Choice) -> pd.Series:
 
 
 def _checked_times(values: pd.Series, column: str) -> pd.Series:
-    times, _ = as_numbers(values)
+    times, _ = own_groups.as_numbers(values)
     if times.notna().sum() < 0.5 * values.notna().sum():
         raise ChoiceError(f"“{_short(column)}” holds no dates and no numbers: choose another column to split by time.")
     return times
@@ -353,7 +334,7 @@ def _checked_times(values: pd.Series, column: str) -> pd.Series:
 
 def _people(values: pd.Series) -> pd.Series:
     """A number for each person; a row that does not say whose it is, is a person of its own."""
-    codes = pd.factorize(read_levels(values))[0]
+    codes = pd.factorize(raw.read_levels(values))[0]
     unknown = codes < 0
     codes[unknown] = codes.max(initial=-1) + 1 + np.arange(unknown.sum())
     return pd.Series(codes, index=values.index)
@@ -385,7 +366,7 @@ def _dropped_in_words(
     unknown = int((codes == UNKNOWN).sum())
     parts = [(int(outcome.isna().sum()), "without an outcome in", choice.target)]
     parts.append((unknown if choice.unknown == "drop" else 0, "without a value in", by))
-    parts.append((int((codes == OTHERS).sum()), "of other groups of", by))
+    parts.append((int((codes == own_groups.OTHERS).sum()), "of other groups of", by))
     for known, what, column in ((scores, "score", choice.scores), (times, "time", choice.time)):
         if known is not None:
             parts.append((int(known.isna().sum()), f"without a {what} in", column))
@@ -399,7 +380,7 @@ def _dropped_in_words(
 
 def _respelled_in_words(values: pd.Series) -> list[Done]:
     told = "{rows} cell{s} of {column} {are} read as a more common value that differs only in capitals or spaces."
-    return [Done(told, str(values.name), rows)] if (rows := respelled(values)) else []
+    return [Done(told, str(values.name), rows)] if (rows := raw.respelled(values)) else []
 
 
 def _merges_in_words(choice: Choice) -> list[Done]:
@@ -415,7 +396,7 @@ def _merges_in_words(choice: Choice) -> list[Done]:
     return told
 
 
-def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contract, list[Done]]:
+def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, raw.Contract, list[Done]]:
     """The columns as a model gets them, the rules by which they were read, and what that did to them."""
     columns: dict[str, pd.Series] = {}
     contract = []
@@ -423,14 +404,14 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
     for name in frame.columns:
         cells = frame[name]
         kind: Any = choice.kinds[name]
-        rule = learn_rule(cells, kind, fill=choice.missing == "fill", decimal=_decimal(frame, name))
-        unfilled = read_column(cells, replace(rule, fill=None))
+        rule = raw.learn_rule(cells, kind, fill=choice.missing == "fill", decimal=_decimal(frame, name))
+        unfilled = raw.read_column(cells, replace(rule, fill=None))
         gaps = int(unfilled.isna().sum())
         if rule.kind == "category":
             told += _respelled_in_words(cells)
             if rule.other:
-                rare = read_levels(cells, rule.decimal).nunique() - (MAX_LEVELS - 1)
-                told.append(Done(f"{{rows}} rare level{{s}} of {{column}} become{{es}} “{OTHER}”.", name, rare))
+                rare = raw.read_levels(cells, rule.decimal).nunique() - (raw.MAX_LEVELS - 1)
+                told.append(Done(f"{{rows}} rare level{{s}} of {{column}} become{{es}} “{raw.OTHER}”.", name, rare))
             if gaps and rule.fill:
                 told.append(Done("{rows} missing in {column} become{es} a level of {their} own.", name, gaps))
         else:
@@ -438,7 +419,7 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
             if rule.kind == "date":
                 told.append(Done("The dates in {column} are counted in days since 1 January 1970.", name))
-            if wrong := int((unfilled.isna() & ~missing_in(cells)).sum()):
+            if wrong := int((unfilled.isna() & ~raw.missing_in(cells)).sum()):
                 as_missing = f"{{rows}} cell{{s}} of {{column}} {{are}} no {rule.kind}{{s}} and count{{es}} as missing."
                 told.append(Done(as_missing, name, wrong))
             if gaps and rule.fill is not None:
@@ -460,4 +441,4 @@ def _check_cells(y: pd.Series, codes: pd.Series, groups: Sequence[str]) -> None:
         raise ChoiceError("No row is left: choose other columns or groups, or fill missing values in.")
     if y.nunique() < 2:
         raise ChoiceError("Only one outcome is left among the rows that can be used: choose other groups.")
-    check_sizes(y, codes, groups)
+    own_groups.check_sizes(y, codes, groups)
