@@ -243,7 +243,7 @@ def test_a_file_opens_as_in_the_app(capsys, tmp_path):
     told = capsys.readouterr()
     settings = json.loads(told.out)["settings"]
 
-    frame = read_table(path.read_bytes(), "rare.csv").frame
+    frame = read_table(path.read_bytes()).frame
     choice = complete_choice(frame, guess_columns(frame), "rare.csv", {})
     look = look_at(frame, sample_rows(frame, choice), choice, len(frame))
     (line,) = [doubt.threshold for doubt in look.doubts(choice) if doubt.threshold is not None]

@@ -307,7 +307,7 @@ def watch(arguments: Namespace) -> int:
     elif arguments.state is not None:
         raise ValueError("--state goes with --requirements: say what must stay true.")
     batch = content_of(arguments.batch, "a CSV or Parquet file")
-    found = monitoring.watch_files(model, batch, arguments.batch.name, scores=arguments.scores)
+    found = monitoring.watch_files(model, batch, scores=arguments.scores)
     facts, looks, counted, state = found.facts, [], "", None
     if arguments.state is not None:
         before = monitoring.read_state(arguments.state.read_bytes() if arguments.state.exists() else None, model)

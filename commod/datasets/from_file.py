@@ -58,7 +58,7 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
     except OSError as error:
         raise TableError(f"{path} cannot be read ({error.strerror}): give the path of a CSV or Parquet file.") from None
     try:
-        table = read_table(content, name)
+        table = read_table(content)
     except TableError as error:
         raise TableError(f"{name}: {error}") from None
     guesses = guess_columns(table.frame)

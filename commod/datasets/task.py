@@ -390,9 +390,9 @@ class Task:
     def _everyone(self) -> Split:
         return Split(self.X, self.y, self.sensitive, self.weight)
 
-    def n_unknown_test(self, seed: int = 0, test_size: float | None = None) -> int:
+    def n_unknown_test(self, seed: int = 0) -> int:
         """How many rows `split` leaves out of the test part, since their group is not known."""
-        _, test = self._places(seed, test_size)
+        _, test = self._places(seed, None)
         return int((self.sensitive.to_numpy()[test] == UNKNOWN).sum())
 
     def _places(self, seed: int, test_size: float | None) -> tuple[np.ndarray, np.ndarray]:

@@ -42,15 +42,13 @@ def about_model(content: bytes) -> dict[str, Any]:
     }
 
 
-def watch_files(model: bytes, batch: bytes, name: str = "file", *, scores: str = "") -> Watched:
+def watch_files(model: bytes, batch: bytes, *, scores: str = "") -> Watched:
     """`watch` on a `model.json` and a table.
 
     Parameters
     ----------
     model, batch : bytes
         The whole files.
-    name : str
-        Of the batch, for sentences.
     scores : str
         Column of the batch that holds f's probabilities, where f is not in the model's file.
 
@@ -60,7 +58,7 @@ def watch_files(model: bytes, batch: bytes, name: str = "file", *, scores: str =
         In one sentence, whatever is wrong with one of them.
     """
     read = read_model(model)
-    table = read_table(batch, name).frame
+    table = read_table(batch).frame
     if read.needs_scores and not scores:
         raise ValueError("f is not in this model.json: give its scores as a column of the batch, named by --scores.")
     if scores and scores not in table:

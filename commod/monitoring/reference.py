@@ -69,16 +69,15 @@ def reference_of(
     """
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     before, after, y = (f > 0).astype(int), (g > 0).astype(int), rows.y.to_numpy()
-    options = task.roles
     cells = cells_of(rows.sensitive, len(task.groups), y, before, after, rows.weight)
     changes = counts_of_changes(certainty(f, line), before, after, y)
     scores = {"f": expit(f + line), "g": expit(g + line)}
     X = task.features(rows.X)
     found = {
         "groups": list(task.groups),
-        "attributes": _attributes(task, options),
+        "attributes": _attributes(task),
         "combinations": [list(codes) for codes in task.grouping.combinations],
-        "label": _label(task, options),
+        "label": _label(task),
         "favourable": task.spec.favourable,
         "outcomes": list(task.spec.outcomes),
         "counts": cells.counts.tolist(),
@@ -89,18 +88,18 @@ def reference_of(
         "scores": {name: distribution_of(scores_as_values(each)) for name, each in scores.items()},
     }
     if rows.weight is not None:
-        found |= {"weight": options["weight"], "squares": cells.squares.tolist(), "rows": cells.rows.tolist()}
+        found |= {"weight": task.roles["weight"], "squares": cells.squares.tolist(), "rows": cells.rows.tolist()}
     if tree is not None:
         found["tree"] = counted_tree(tree_as_data(tree), X, before != after)
     return found
 
 
-def _attributes(task: Task, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _attributes(task: Task) -> list[dict[str, Any]]:
     attributes = []
     for attribute in task.grouping.attributes:
         if task.roles:  # of a table that somebody brought: its cells are cut and put together first
-            cuts = options.get("cuts", {}).get(attribute.column, ())
-            merge, levels = options.get("merge", {}).get(attribute.column, {}), list(attribute.levels)
+            cuts = task.roles.get("cuts", {}).get(attribute.column, ())
+            merge, levels = task.roles.get("merge", {}).get(attribute.column, {}), list(attribute.levels)
         else:
             cuts, levels = attribute.cuts, list(attribute.groups)
             names = zip(bands_of(cuts), levels, strict=True) if cuts else attribute.levels.items()
@@ -109,17 +108,13 @@ def _attributes(task: Task, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     return attributes
 
 
-def _label(task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
+def _label(task: Task) -> dict[str, Any]:
     """How a label is read; of an outcome of three values or more, all but one are the negative one (None)."""
-    column, cut = task.spec.target, options.get("target_cut")
-    positive = str(options.get("favourable", "1"))
+    column, cut = task.spec.target, task.roles.get("target_cut")
+    positive = str(task.roles.get("favourable", "1"))
     negative = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.roles else "0"
-    return {
-        "column": column,
-        "cut": cut,
-        "positive": positive,
-        "negative": None if negative == f"not {positive}" else negative,
-    }
+    negative = None if negative == f"not {positive}" else negative
+    return {"column": column, "cut": cut, "positive": positive, "negative": negative}
 
 
 def gaps_of(y: Any, scores: Any, codes: Any, n_groups: int, weight: Any = None) -> list[list[float] | None]:
@@ -155,21 +150,20 @@ def batch_of(task: Task, rows: Split) -> pd.DataFrame:
 
     A band of a number that parts people into groups, or cuts the label, is stood for by one number of it.
     """
-    options = task.roles
     X = rows.X.copy()
     for rule in task.contract:
         if rule.name in X and rule.kind == "number" and (rule.divide != 1 or rule.turned):
             X[rule.name] = rule.divide * ((1.0 - X[rule.name]) if rule.turned else X[rule.name])
     combinations = np.array(task.grouping.combinations)[rows.sensitive.to_numpy()]  # (rows, attributes)
-    for place, attribute in enumerate(_attributes(task, options)):
+    for place, attribute in enumerate(_attributes(task)):
         cells = _within(attribute["cuts"]) if attribute["cuts"] else attribute["levels"]
         X[attribute["column"]] = np.array(cells, dtype=object)[combinations[:, place]]
-    label = _label(task, options)
+    label = _label(task)
     cells = _within([label["cut"]]) if label["cut"] is not None else [label["negative"] or "0", label["positive"]]
     if label["cut"] is not None and bands_of((label["cut"],))[1] != label["positive"]:
         cells = cells[::-1]
     X[label["column"]] = np.array(cells, dtype=object)[rows.y.to_numpy()]
-    return X if rows.weight is None else X.assign(**{options["weight"]: rows.weight.to_numpy()})
+    return X if rows.weight is None else X.assign(**{task.roles["weight"]: rows.weight.to_numpy()})
 
 
 def _within(cuts: Sequence[float]) -> list[float]:

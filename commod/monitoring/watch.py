@@ -76,7 +76,7 @@ class Watched:
         People tested on.
     left_out : dict of str to int
         Why rows are not counted, and how many.
-    labelled, grouped, weighted : bool
+    labelled, grouped : bool
         What the batch has.
     notices : tuple of str
         What else is to be known, in sentences.
@@ -102,7 +102,6 @@ class Watched:
     left_out: dict[str, int]
     labelled: bool
     grouped: bool
-    weighted: bool
     notices: tuple[str, ...]
     about: dict[str, Any]
 
@@ -167,7 +166,6 @@ def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> W
         left_out=rows.left_out,
         labelled=rows.labelled,
         grouped=rows.grouped,
-        weighted=rows.weight is not None,
         notices=tuple(rows.notices),
         about={
             "fairness": settings["fairness"] if settings.get("fairness") in CRITERIA else "",

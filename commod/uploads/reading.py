@@ -53,15 +53,13 @@ class ReadTable:
     notices: tuple[str, ...] = ()
 
 
-def read_table(content: bytes, name: str = "file") -> ReadTable:
+def read_table(content: bytes) -> ReadTable:
     """Read CSV (comma, semicolon, tab or bar; UTF-8, UTF-16 or Windows-1252; also gzip'd), Excel (.xlsx) or Parquet.
 
     Parameters
     ----------
     content : bytes
-        The whole file.
-    name : str
-        What it is called, for the sentences; what it holds decides how it is read.
+        The whole file; what it holds decides how it is read.
 
     Raises
     ------

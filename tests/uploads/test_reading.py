@@ -134,7 +134,7 @@ def wrong(case):
 def test_a_wrong_file_is_told_so(case):
     content, says = wrong(case)
     with pytest.raises(TableError) as caught:
-        read_table(content, "people.csv")
+        read_table(content)
     assert says in str(caught.value)
     assert str(caught.value).endswith((".", "?"))
 

@@ -82,22 +82,17 @@ brought = PageState("decision_file", Brought)
 
 def bring() -> None:
     """Callback: read the file that was uploaded, in place of an earlier one."""
-    here = brought()
     try:
-        uploaded = take_upload(f"decision_upload_{here.uploads}")
-    except UploadError as error:
+        uploaded = take_upload(f"decision_upload_{brought().uploads}")
+        if uploaded is None:
+            return
         put_away()
-        brought().fault = str(error)
-        return
-    if uploaded is None:
-        return
-    put_away()
-    here = brought()
-    here.name = clean_name(uploaded[0], 40)
-    try:
-        here.record = read_record(uploaded[1])
+        brought().name = clean_name(uploaded[0], 40)
+        brought().record = read_record(uploaded[1])
     except ValueError as error:
-        here.fault = str(error)
+        if isinstance(error, UploadError):
+            put_away()
+        brought().fault = str(error)
 
 
 def put_away() -> None:

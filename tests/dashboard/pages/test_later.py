@@ -285,7 +285,7 @@ def test_the_process_that_reads_a_batch_is_ended_after_its_time(monkeypatch):
     bounded = made(1, 0, 1)
     heading, rows = batch().split(b"\n", 1)
     content = heading + b"\n" + rows * 300  # 240,000 people
-    (stage,) = tasks.watch("token", ("a", "b"), model(), content, "large.csv").stages(lambda: bounded)
+    (stage,) = tasks.watch("token", ("a", "b"), model(), content).stages(lambda: bounded)
     with pytest.raises(ValueError, match=re.escape(TOO_LONG)):
         stage.work(SILENT)
     bounded.close()
