@@ -38,10 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class Buckets:
-    """A bucket of tokens for each of many: `burst` at first, filled up again at `per_second`.
-
-    `clock`: seconds on a clock that never jumps.
-    """
+    """A bucket of tokens for each key: `burst` at first, refilled at `per_second` by a clock that never jumps."""
 
     def __init__(self, burst: int, per_second: float, clock: Callable[[], float]) -> None:
         self._burst, self._per_second, self._clock = float(burst), per_second, clock
@@ -94,10 +91,7 @@ class _Kept:
 
 
 class RoomDatabase:
-    """Rooms in a database. Its methods can be called from any thread.
-
-    `url`, `clock`, `steady`: as of `commod.dashboard.rooms.room_store.RoomStore`.
-    """
+    """Rooms in a database, for `RoomStore`. Its methods can be called from any thread."""
 
     def __init__(self, url: str | URL, clock: Callable[[], float], steady: Callable[[], float]) -> None:
         self._clock, self._steady = clock, steady

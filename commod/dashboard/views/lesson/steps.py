@@ -12,6 +12,9 @@ from commod.experiments import Model
 from commod.explain import ShapComparison
 
 
+_MINUTES = Meta(ge=1, le=240)
+
+
 class Paragraph(Struct, frozen=True, forbid_unknown_fields=True):
     """A text that is said only where its condition holds, an expression of Jinja."""
 
@@ -25,7 +28,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     name: str  # in links
     # What it is called, and how long a class takes over it.
     title: str
-    minutes: Annotated[int | float, Meta(ge=1, le=240)]
+    minutes: Annotated[int, _MINUTES] | Annotated[float, _MINUTES]
     start: Settings  # what the sliders show when the step is opened
     # Before the question, and after the answer.
     text: tuple[Paragraph, ...]
