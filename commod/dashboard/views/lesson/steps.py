@@ -11,7 +11,6 @@ from commod.dashboard.state.settings import GRIDS, Settings, controls_of
 from commod.experiments import Model
 from commod.explain import ShapComparison
 
-
 _MINUTES = Meta(ge=1, le=240)
 
 
