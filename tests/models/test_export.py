@@ -147,7 +147,7 @@ def test_an_f_that_cannot_be_written_down_is_asked_for(kind):
     assert portable.needs_scores
     same(g, portable, on.test.X, base_scores=scores[1])
     portable.ratio(on.test.X)  # needs no f
-    with pytest.raises(ValueError, match="f is not in this file .* pass its probabilities .* as base_scores"):
+    with pytest.raises(ValueError, match="f is not in this file .* pass its probabilities as base_scores"):
         portable.predict(on.test.X)
     with pytest.raises(ValueError, match="one probability per row"):
         portable.predict(on.test.X, base_scores=[0.5])
