@@ -279,7 +279,10 @@ def _checked_weight(values: pd.Series) -> pd.Series:
         rows = count_of(missing, "row")
         raise ChoiceError(f"“{column}” has no weight for {rows}: fill it in, drop those rows, or use no weights.")
     if below := int((numbers < 0).sum()):
-        raise ChoiceError(f"“{column}” holds {count_of(below, 'weight')} below 0: a weight must not be negative.")
+        raise ChoiceError(
+            f"“{column}” holds {count_of(below, 'weight')} below 0. A weight counts people: correct these rows, or "
+            "leave them out."
+        )
     if not (numbers > 0).any():
         raise ChoiceError(f"All weights in “{column}” are 0, so nobody counts: choose another column.")
     return numbers.astype(float)
