@@ -112,8 +112,8 @@ def _label(task: Task) -> dict[str, Any]:
     """How a label is read; of an outcome of three values or more, all but one are the negative one (None)."""
     column, cut = task.spec.target, task.roles.get("target_cut")
     positive = str(task.roles.get("favourable", "1"))
-    negative = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.roles else "0"
-    negative = None if negative == f"not {positive}" else negative
+    other = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.roles else "0"
+    negative = None if other == f"not {positive}" else other
     return {"column": column, "cut": cut, "positive": positive, "negative": negative}
 
 

@@ -25,21 +25,7 @@ UNREAD = {
         "detail",
         "labelLimit",
     ),
-    *(
-        "js_content",
-        "css_content",
-        "html_content",
-        "url_pathname",
-        "default",
-        "options_type",
-        "value_type",
-        "aggregate",
-        "op",
-        "labelAlign",
-        "query_params",
-        "delta_type",
-        "selection_mode",
-    ),
+    *("js_content", "css_content", "html_content", "url_pathname", "default", "options_type", "value_type", "aggregate", "op", "labelAlign", "query_params", "delta_type", "selection_mode"),
 }
 _TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*?\s(?:aria-label|title|alt)=\"([^\"]*)\"[^>]*>|<[^>]+>", re.S)
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -24,10 +24,7 @@ def opened(page, **query):
 @pytest.mark.with_shap
 def test_x():
     out = open("/tmp/french.txt", "w")
-    for page, query in eval(
-        os.environ.get("PAGES")
-        or "[('app.py', {}), ('app.py', dict(data='hiring', update='decisions', direction='improve', fairness='equalized_odds', without='shift', max_changes='50')), ('app.py', dict(data='german')), ('app.py', dict(data='compas', groups='age', update='tree')), ('pages/lesson.py', {}), ('pages/room.py', {}), ('pages/glossary.py', {})]"
-    ):
+    for page, query in eval(os.environ.get("PAGES") or "[('app.py', {}), ('app.py', dict(data='hiring', update='decisions', direction='improve', fairness='equalized_odds', without='shift', max_changes='50')), ('app.py', dict(data='german')), ('app.py', dict(data='compas', groups='age', update='tree')), ('pages/lesson.py', {}), ('pages/room.py', {}), ('pages/glossary.py', {})]"):
         try:
             fr, en = shown(opened(page, lang="fr", **query)), shown(opened(page, **query))
         except Exception as e:
