@@ -116,34 +116,16 @@ _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
     ("--cut", "cuts", "COLUMN,NUMBER,…", "cut a sensitive attribute into bands there", _MANY | {"type": _cuts}),
     ("--merge", "merge", "COLUMN,NAME,VALUE,…", "put its values together under a name", _MANY | {"type": _merged}),
     ("--groups", "groups", "VALUE", "those of its groups to look at; rows of others are left out", _MANY),
-    (
-        "--unknown",
-        "unknown",
-        "train|drop",
-        "rows whose group is not known: train on them (default), or leave them out",
-        {"choices": ("train", "drop")},
-    ),
+    ("--unknown", "unknown", "train|drop", "rows of unknown group: train on them (default), or leave them out", {}),
     ("--blank", "blanks", "VALUE", "a value of outcome or group that says nothing; repeatable", _AGAIN),
     ("--weight", "weight", "COLUMN", "for how many people a row stands, as in a survey", {}),
     ("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here", {}),
-    (
-        "--scores-of",
-        "turned",
-        "favourable|other",
-        "the outcome that the scores are of (default: the favourable one)",
-        {"choices": ("favourable", "other")},
-    ),
+    ("--scores-of", "turned", "favourable|other", "the outcome that the scores are of (default: favourable)", {}),
     ("--scores-out-of", "scores_out_of", "NUMBER", "what they are divided by (100: percentages)", {"type": _number}),
     ("--number", "kinds:number", "COLUMN", "features that are numbers", _MANY),
     ("--category", "kinds:category", "COLUMN", "features that are categories", _MANY),
     ("--leave-out", "kinds:leave out", "COLUMN", "columns that are no features", _MANY),
-    (
-        "--missing",
-        "missing",
-        "fill|drop",
-        "missing features: fill them in (default), or drop those rows",
-        {"choices": ("fill", "drop")},
-    ),
+    ("--missing", "missing", "fill|drop", "missing features: fill them in (default), or drop those rows", {}),
     ("--more-is-merit", "merits:1", "COLUMN", "numbers of which more should never hurt", _MANY),
     ("--less-is-merit", "merits:-1", "COLUMN", "numbers of which less should never hurt", _MANY),
     ("--person", "person", "COLUMN", "whose row it is: all rows of a person on one side of the split", {}),
@@ -161,7 +143,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--roles", type=Path, metavar="FILE", help="roles.json from the app; options come on top")
     for name, field, shown, told, how in _OPTIONS:
-        group.add_argument(name, dest=f"choice_{field}", metavar=shown, help=told, **how)
+        choices = shown.split("|") if "|" in shown else None
+        group.add_argument(name, dest=f"choice_{field}", metavar=shown, help=told, choices=choices, **how)
     group.add_argument("--only-named", action="store_true", help="leave out columns that no option names")
     group.add_argument(
         "--small-together",

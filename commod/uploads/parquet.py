@@ -71,17 +71,8 @@ def _unpack(content: bytes) -> pa.Table:
 def _is_plain(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         return _is_plain(kind.value_type)
-    tests = (
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_string,
-        pa.types.is_large_string,
-        pa.types.is_decimal,
-        pa.types.is_date,
-        pa.types.is_timestamp,
-    )
-    return any(test(kind) for test in tests)
+    known = "integer floating boolean string large_string decimal date timestamp".split()
+    return any(getattr(pa.types, f"is_{name}")(kind) for name in known)
 
 
 if __name__ == "__main__":

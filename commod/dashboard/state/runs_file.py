@@ -216,16 +216,10 @@ def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
 
 
 # Every setting as a file has it; one that was declared later than the first files may be missing.
+_FIELDS = [(name, float if known.grid else str, known.optional) for name, known in CONTROLS.items()]
 _Settings = msgspec.defstruct(
     "_Settings",
-    [
-        (
-            name,
-            float if known.grid else str,
-            msgspec.field(default=msgspec.UNSET) if known.optional else msgspec.field(),
-        )
-        for name, known in CONTROLS.items()
-    ],
+    [(name, kind, msgspec.UNSET) if optional else (name, kind) for name, kind, optional in _FIELDS],
     forbid_unknown_fields=True,
     kw_only=True,
 )
