@@ -40,15 +40,9 @@ class Counted:
         """What is known of the model on these people."""
         counted = in_two_groups(self.cells)
         with np.errstate(divide="ignore", invalid="ignore"):  # rates of a group that has nobody here
+            known = {name: getattr(self, name) for name in ("changes", "labelled", "direction", "uses")}
             facts = facts_of_counts(
-                counted.counts,
-                self.favourable,
-                squares=counted.squares,
-                rows=counted.rows,
-                changes=self.changes,
-                labelled=self.labelled,
-                direction=self.direction,
-                uses=self.uses,
+                counted.counts, self.favourable, squares=counted.squares, rows=counted.rows, **known
             )
         if len(self.cells.rows) > 1:
             return facts
