@@ -1,4 +1,4 @@
-"""The decision of a session: what is typed before it is signed, what was signed, and a file that somebody brought."""
+"""The decision of a session: what is typed before it is signed, what was signed, and an uploaded record."""
 
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -62,11 +62,11 @@ def signed_decision() -> dict[str, Any] | None:
     return here.get(session.current().problem())
 
 
-# ---- a file that somebody brought ----
+# ---- an uploaded record ----
 
 
 @dataclass
-class Brought:
+class UploadedRecord:
     """The file of a decision, what is wrong with it, and what came of training again."""
 
     name: str = ""
@@ -77,30 +77,30 @@ class Brought:
     uploads: int = 0  # a new number is a new, empty uploader
 
 
-brought = PageState("decision_file", Brought)
+uploaded_record = PageState("decision_file", UploadedRecord)
 
 
-def bring() -> None:
+def upload_record() -> None:
     """Callback: read the file that was uploaded, in place of an earlier one."""
     try:
-        uploaded = take_upload(f"decision_upload_{brought().uploads}")
+        uploaded = take_upload(f"decision_upload_{uploaded_record().uploads}")
         if uploaded is None:
             return
-        put_away()
-        brought().name = clean_name(uploaded[0], 40)
-        brought().record = read_record(uploaded[1])
+        forget_record()
+        uploaded_record().name = clean_name(uploaded[0], 40)
+        uploaded_record().record = read_record(uploaded[1])
     except ValueError as error:
         if isinstance(error, UploadError):
-            put_away()
-        brought().fault = str(error)
+            forget_record()
+        uploaded_record().fault = str(error)
 
 
-def put_away() -> None:
+def forget_record() -> None:
     """Forget the file, and end its training."""
-    here = brought()
+    here = uploaded_record()
     if here.ticket is not None:
         here.ticket.leave()
-    brought.set(Brought(uploads=here.uploads + 1))
+    uploaded_record.set(UploadedRecord(uploads=here.uploads + 1))
 
 
 def data_of_record(record: dict[str, Any]) -> Task | None:
