@@ -20,7 +20,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.lesson import script
-from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
 from commod.dashboard.views.room import ROOM, act, known, present, say_aloud, tell_trouble
