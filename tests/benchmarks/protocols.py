@@ -63,10 +63,6 @@ def complete(task):
     return ~(task.X[["workclass", "occupation", "born_in_us"]] == "unknown").any(axis=1).to_numpy()
 
 
-BOTH = ("African-American", "Caucasian")
-THEIR_COMPAS = ["age", "priors_count", "sex", "charge_degree"]
-
-
 def draw(rows, share, seed, labels=None):
     """Rows without a share of them, and that share."""
     return train_test_split(rows, test_size=share, random_state=seed, stratify=None if labels is None else labels[rows])
@@ -109,19 +105,17 @@ class Protocol:
     shown: tuple[str, ...]
 
 
-def logistic(seed):
-    return LogisticRegression(max_iter=1000)
-
-
-LINEAR = partial(Protocol, parts=linearpost_parts, seeds=5, classifier=logistic, figure="gap", prefers="accuracy")
+LOGISTIC = partial(Protocol, classifier=lambda seed: LogisticRegression(max_iter=1000))
+LINEAR = partial(LOGISTIC, parts=linearpost_parts, seeds=5, figure="gap", prefers="accuracy")
 LINEAR = partial(LINEAR, shown=("accuracy", "gap", "changed"))
 FFB = partial(Protocol, parts=ffb_parts, seeds=10, classifier=FFBNetwork, figure="p_rule", aims=(0.8, 0.95))
 FFB = partial(FFB, prefers="accuracy", shown=("accuracy", "gap", "p_rule", "odds", "changed"))
-FRAME = partial(Protocol, parts=frame_parts, classifier=logistic, figure="p_rule", aims=(0.8, 0.95))
+FRAME = partial(LOGISTIC, parts=frame_parts, figure="p_rule", aims=(0.8, 0.95))
 FRAME = partial(FRAME, prefers="changed", shown=("accuracy", "p_rule", "changed"))
-TWO_RACES = partial(people, "compas.race", groups=BOTH)
+TWO_RACES = partial(people, "compas.race", groups=("African-American", "Caucasian"))
+THEIR_COLUMNS = ["age", "priors_count", "sex", "charge_degree"]
 PROTOCOLS = {
-    "linearpost_compas": LINEAR("LinearPost, compas", partial(TWO_RACES, THEIR_COMPAS), aims=(0.2, 0.12, 0.06)),
+    "linearpost_compas": LINEAR("LinearPost, compas", partial(TWO_RACES, THEIR_COLUMNS), aims=(0.2, 0.12, 0.06)),
     "linearpost_adult": LINEAR("LinearPost, adult", partial(people, "adult"), aims=(0.1, 0.05, 0.001)),
     "ffb_compas": FFB("FFB, compas by race", partial(people, "compas")),
     "ffb_adult": FFB("FFB, adult by sex", partial(people, "adult", rows=complete)),
