@@ -106,12 +106,12 @@ class Protocol:
 
 
 LOGISTIC = partial(Protocol, classifier=lambda seed: LogisticRegression(max_iter=1000))
-LINEAR = partial(LOGISTIC, parts=linearpost_parts, seeds=5, figure="gap", prefers="accuracy")
-LINEAR = partial(LINEAR, shown=("accuracy", "gap", "changed"))
-FFB = partial(Protocol, parts=ffb_parts, seeds=10, classifier=FFBNetwork, figure="p_rule", aims=(0.8, 0.95))
-FFB = partial(FFB, prefers="accuracy", shown=("accuracy", "gap", "p_rule", "odds", "changed"))
-FRAME = partial(LOGISTIC, parts=frame_parts, figure="p_rule", aims=(0.8, 0.95))
-FRAME = partial(FRAME, prefers="changed", shown=("accuracy", "p_rule", "changed"))
+SHOWN = ("accuracy", "gap", "changed")
+LINEAR = partial(LOGISTIC, parts=linearpost_parts, seeds=5, figure="gap", prefers="accuracy", shown=SHOWN)
+RATIO = {"figure": "p_rule", "aims": (0.8, 0.95)}
+FFB = partial(Protocol, parts=ffb_parts, seeds=10, classifier=FFBNetwork, prefers="accuracy", **RATIO)
+FFB = partial(FFB, shown=("accuracy", "gap", "p_rule", "odds", "changed"))
+FRAME = partial(LOGISTIC, parts=frame_parts, prefers="changed", shown=("accuracy", "p_rule", "changed"), **RATIO)
 TWO_RACES = partial(people, "compas.race", groups=("African-American", "Caucasian"))
 THEIR_COLUMNS = ["age", "priors_count", "sex", "charge_degree"]
 PROTOCOLS = {
@@ -144,11 +144,10 @@ def figures(y, s, before, after):
     y, s, before, after = (np.asarray(each, dtype=int) for each in (y, s, before, after))
     low, high = sorted(after[s == code].mean() for code in (0, 1))
     by_label = (abs(after[(s == 0) & (y == label)].mean() - after[(s == 1) & (y == label)].mean()) for label in (0, 1))
-    ratio = low / high if high else 1.0
     return {
         "accuracy": np.mean(y == after),
         "gap": high - low,
-        "p_rule": ratio,
+        "p_rule": low / high if high else 1.0,
         "odds": sum(by_label),
         "changed": np.mean(before != after),
     }
