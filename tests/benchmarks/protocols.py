@@ -127,16 +127,15 @@ PROTOCOLS = {
 # ---- one split ----
 
 
-def scene_of(task, f, for_update, test):
-    """What a sweep needs: the rows of the update and those to be decided on, with the scores of f."""
-    train, test = (
-        Split(task.X.iloc[rows], task.y.iloc[rows], task.sensitive.iloc[rows]) for rows in (for_update, test)
-    )
-    encoder = TabularEncoder().fit(train.X)
-    encoded = [encoder.transform(part.X) for part in (train, test)]
-    logit, scores = base_logits(f, test.X), f.predict_proba(train.X)[:, 1]
-    cell = test.sensitive.to_numpy() * 2 + test.y.to_numpy()
-    return Scene(task, "", 0, train, test, f, encoder, scores, logit, *encoded, cell)
+def scene_of(task, scores, for_update, test):
+    """What a sweep needs: the rows of the update and those to be decided on, with f's scores in a column."""
+    task = replace(task, X=task.X.assign(f=scores), spec=replace(task.spec, scores="f"))
+    everyone = Split(task.X, task.y, task.sensitive)
+    train, test = everyone.take(for_update), everyone.take(test)
+    encoder = TabularEncoder().fit(task.features(train.X))
+    encoded = [encoder.transform(task.features(part.X)) for part in (train, test)]
+    logit, cell = base_logits("f", test.X), test.sensitive.to_numpy() * 2 + test.y.to_numpy()
+    return Scene(task, "", 0, train, test, "f", encoder, train.X["f"].to_numpy(), logit, *encoded, cell)
 
 
 def figures(y, s, before, after):
@@ -167,7 +166,8 @@ def on_split(protocol, seed):
     for_f, for_update, chosen_by, test = protocol.parts(task, seed)
     with single_threaded():
         f = task.base_model(protocol.classifier(seed)).fit(task.X.iloc[for_f], task.y.iloc[for_f])
-    scene, first = scene_of(task, f, for_update, np.concatenate([chosen_by, test])), len(chosen_by)
+    scores, first = f.predict_proba(task.X)[:, 1], len(chosen_by)
+    scene = scene_of(task, scores, for_update, np.concatenate([chosen_by, test]))
 
     def counted(rows, after):
         part = scene.test.take(rows)

@@ -22,7 +22,7 @@ def named(result, title):
     """The same with another title and other names of groups."""
     spec = replace(result.task.spec, title=title, groups=tuple(f"{title} {code}" for code in range(2)))
     task = replace(result.task, spec=replace(spec, name="own-0123"))
-    return replace(result, scene=replace(result.scene, task=task), settings=replace(result.settings, data="own-0123"))
+    return replace(result, scene=replace(result.scene, task=task))
 
 
 def test_impact_ratios_are_those_of_the_decisions():
