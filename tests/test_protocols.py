@@ -9,7 +9,7 @@ from tests.benchmarks.protocols import NAMES, PROTOCOLS, choice, figures, publis
 
 # People of each protocol, and of its test part.
 SIZES = {
-    "linearpost_compas": (5_273, 1_583),
+    "linearpost_compas": (5_273, 1_582),
     "linearpost_adult": (48_842, 14_653),
     "ffb_compas": (6_167, 1_850),
     "ffb_adult": (45_222, 13_567),  # as many as FFB has

@@ -260,7 +260,8 @@ def open_gaps(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, after: A
     columns = "segment behind ahead count changed before after low high".split()
     if len(groups) < 2:
         return pd.DataFrame(columns=columns)
-    pair = [pick(groups, key=lambda code: f[codes == code].mean()) for pick in (min, max)]
+    rate = {code: f[codes == code].mean() for code in groups}
+    pair = [min(groups, key=rate.__getitem__), max(groups[::-1], key=rate.__getitem__)]  # two, also if all are equal
     rows = []
     for places, labels in _attributes(task, X, sensitive)[0][1:]:  # the first is the group itself
         for place, label in enumerate(labels):

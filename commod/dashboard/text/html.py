@@ -49,7 +49,7 @@ def _templates() -> Environment:
         "bold": bold,
         "escaped": lambda cells: enumerate([escape(cell) for cell in cells]),
         "percent": in_percent,
-        "plain": escape_markdown,
+        "plain": lambda text: escape_markdown(" ".join(str(text).split())),
         "signed": lambda value, digits: f"{value:+.{digits}f}".replace("-", "−"),
         "slug": lambda heading: re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-"),
         "thousands": lambda count: f"{count:,}",
