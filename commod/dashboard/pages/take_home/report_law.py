@@ -10,7 +10,7 @@ from commod.datasets import is_shipped, load_task
 from commod.datasets.load import data_of
 from commod.metrics.impact import impact_table
 
-UNKNOWN = "(category not known)"
+UNKNOWN = "not known"
 
 
 def categories(result: FitResult) -> dict[str, tuple[pd.Series, tuple[str, ...]]]:
