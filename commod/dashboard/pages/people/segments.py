@@ -11,6 +11,7 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
+from commod.dashboard.text.stories import called
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold
 from commod.explain.concepts import in_percent
@@ -82,12 +83,14 @@ def draw_open(result: FitResult) -> None:
     if found.empty:
         return
     st.header("Where the gap stays open")
-    stays = found[found["low"] > 0]
-    behind, ahead = (escape_markdown(found[name].iloc[0]) for name in ("behind", "ahead"))
-    good = escape_markdown(result.task.spec.outcomes[result.task.spec.favourable])
+    stays, spec = found[found["low"] > 0], result.task.spec
+    behind, ahead = (
+        escape_markdown(called("en", spec, spec.groups.index(found[name].iloc[0]))) for name in ("behind", "ahead")
+    )
+    good = escape_markdown(spec.outcomes[spec.favourable])
     st.markdown(
-        f"In **{len(stays):,} of {len(found):,}** segments, {behind} get “{good}” less often than {ahead} of the same "
-        "segment under **g**, too, beyond chance. Whoever is there has gained little from the repair."
+        f"In **{len(stays):,} of {len(found):,}** segments, {behind} get “{good}” less often than {ahead} there under "
+        f"**g**, too, beyond chance.{' The repair neglects them.' if len(stays) else ''}"
     )
     rows = [
         [
