@@ -7,6 +7,7 @@ written into all documents. Without names, nothing is run: the documents are wri
 import argparse
 import json
 import re
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -29,7 +30,7 @@ from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS
 from commod.models.settings import UPDATES
 from commod.models.threads import single_threaded
-from tests.benchmarks import checks, minima, watch
+from tests.benchmarks import checks, minima, protocols, watch
 from tests.benchmarks.forms import share_beaten
 from tests.browsing import ROOT
 from tests.fitting import case, fit
@@ -254,6 +255,12 @@ def r_squared():
     return " and ".join(told)
 
 
+def under_protocol(key):
+    """A table of `python -m tests.benchmarks.protocols`."""
+    points = protocols.points_of(key)
+    return f"\n{protocols.caption(key, points)}\n{block(protocols.table(key, points))}"
+
+
 def block(rows):
     """A Markdown table on lines of its own."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
@@ -279,7 +286,7 @@ NUMBERS = {
         fairest_quarter,
         r_squared,
     )
-}
+} | {key: partial(under_protocol, key) for key in protocols.PROTOCOLS}
 
 
 def filled(text, stored):

@@ -70,6 +70,16 @@ def test_of_nobody_there_is_no_share(scene):
     assert {answer.mark for answer in answers_of_decisions(scene, scene.decisions_test).values()} == {"open"}
 
 
+def test_who_is_changed_by_one_and_by_all_comparable_models(scene, match, sweeps):
+    alike = match.table[match.table["comparable"]]
+    changed = [
+        sweeps[row.method].models[row.place].decisions_test != scene.decisions_test for row in alike.itertuples()
+    ]
+    people = [{i for i, moved in enumerate(each) if moved} for each in changed]
+    assert match.by_one == pytest.approx(len(set.union(*people)) / len(scene.test))
+    assert match.by_all == pytest.approx(len(set.intersection(*people)) / len(scene.test))
+
+
 @pytest.mark.slow
 def test_the_models_of_a_match_are_those_of_its_rows(match, sweeps):
     models = matched_models(match, sweeps)
