@@ -18,7 +18,7 @@ _THIN_SPACE = "\u202f"  # that no line is broken at
 _NUMBER = re.compile(r"[<>]?[+−-]?[\d,]*\.?\d+%?")
 _TEXT = r"(?=\S)(?:“[^”]*”|[^“”])+?(?<=\S)"
 _GAP = re.compile(r"\\{(\w+)\\}")
-_END = re.compile(r"(?<=[.!?]) (?=[A-Z“\d]|[fg] |f's )")
+_END = re.compile(r"(?<=[.!?]) (?=[A-Z“\d]|[fgk] |f's )")
 _IN_FRENCH = str.maketrans({",": _THIN_SPACE, ".": ",", "%": f"{_THIN_SPACE}%"})
 
 
