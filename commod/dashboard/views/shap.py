@@ -59,9 +59,6 @@ def draw_shap(result: FitResult) -> None:
 def begin_shap(result: FitResult) -> Pending | None:
     """The section of SHAP, which is drawn when its figures are there."""
     st.header(say_declared("Post hoc or built in: SHAP beside COMMOD"))
-    if result.g.rules is not None:
-        st.info(say("shap.no_sum"), icon=":material/info:")
-        return None
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
         st.info(say("shap.nothing"), icon=":material/info:")
         return None

@@ -24,11 +24,6 @@ def draw_tree(result: FitResult, depth: int) -> None:
         st.info(say("tree.nothing"), icon=":material/info:")
         return
     found = result_of(tasks.tree(result, depth))
-    if result.g.rules is not None:
-        with deferred_paint():
-            st.caption(say("tree.is_model"))
-            st.html(tree_of(result, found, depth))
-        return
     with deferred_paint():
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:
