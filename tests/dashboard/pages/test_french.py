@@ -68,9 +68,10 @@ def test_explore_has_no_english_in_french(query):
     assert not left_in_english("app.py", **query)
 
 
-@pytest.mark.parametrize("step", range(1, 9))
+@pytest.mark.with_shap
+@pytest.mark.parametrize("step", [1, 2, 6, 8, *(pytest.param(step, marks=pytest.mark.slow) for step in (3, 4, 5, 7))])
 def test_the_lesson_has_no_english_in_french(step):
-    assert not left_in_english("pages/lesson.py", step=str(step), answers="a")
+    assert not left_in_english("pages/lesson.py", step=str(step), answers="9,9,9,9,9,9,a,9")
 
 
 @pytest.mark.parametrize("page", ["pages/room.py", "pages/glossary.py"])
