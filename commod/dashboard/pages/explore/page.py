@@ -71,10 +71,9 @@ def show() -> None:
         with left:
             draw_people = draw_dots(result, line, sweep)
     with deferred_paint(), left:
-        limited, steps = st.empty(), st.container()
+        limited, offers = st.empty(), st.empty()
         for sentence in trouble_in_words(result):
-            steps.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
-        offers = steps.empty()
+            st.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
     with deferred_paint():
         with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
             draw_figures(result)
