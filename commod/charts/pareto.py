@@ -53,10 +53,10 @@ def plot_pareto(
     accuracy = {
         "shorthand": "accuracy:Q",
         "scale": scale,
-        "axis": alt.Axis(format="%", tickCount=4, labelFlush=False),
+        "axis": alt.Axis(format="%", tickCount=3, labelFlush=False),
     }
     if view == "fairness":
-        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=4, scale=scale)
+        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=3, scale=scale)
         y = alt.Y(**accuracy, title="Accuracy")
     else:
         x = alt.X(**accuracy, title="Accuracy")

@@ -22,7 +22,7 @@ from tests.dashboard.driving import captions, figure, fine, picture, run, slider
 
 pytestmark = pytest.mark.quick
 
-TOUR = {"Next", "Done", "Leave the tour", "90-second tour"}
+TOUR = {"Next", "Done", "Leave the tour", "Tour"}
 STORY = "A law school predicts who will pass the bar. **g** corrects **f**, the model in use."
 
 
@@ -34,8 +34,8 @@ def test_the_slider_of_fairness_stands_in_the_page_and_the_others_in_the_sidebar
     app = fine(run())
     assert [s.label for s in app.main.select_slider][:1] == ["How much fairness? (λ_fair)"]
     assert [s.label for s in app.sidebar.select_slider] == [
-        "Stay close to f (λ_ratio)",
-        "Use few features (λ_concepts)",
+        "Stay near f (λ_ratio)",
+        "Few features (λ_concepts)",
         "Concepts (k)",
     ]
     elsewhere = fine(app.switch_page("pages/people.py").run())
@@ -107,7 +107,7 @@ def test_in_french():
 @pytest.mark.parametrize("leave_at", [2, 4])
 def test_the_tour_has_four_hints_can_be_left_and_does_not_come_back(leave_at):
     app = run()
-    press(app, "90-second tour")
+    press(app, "Tour")
     for step, part in enumerate(HINTS[:leave_at], 1):
         assert f"{step} of 4" in [caption.value for caption in app.main.caption]
         shown = [hint for hint in HINTS if phrase("en", f"tour.{hint}") in words(app)]
@@ -146,8 +146,8 @@ def test_a_bad_verdict_offers_steps_that_do_what_they_say():
     assert float(figure(app, "P-Rule")) == pytest.approx(fairness, abs=0.006)
     assert fairness > 0.25  # that of f
     told = picture(app)["changes"]
-    if "contradict" in label:
-        assert f"{told['count'] - told['right']} of {told['count']} changes" in label
+    if "against the record" in label:
+        assert f"{told['count'] - told['right']} of {told['count']} against" in label
     press(app, "Undo")
     assert app.query_params["update"] == "ratio"
 

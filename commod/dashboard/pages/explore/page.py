@@ -72,9 +72,9 @@ def show() -> None:
             draw_people = draw_dots(result, line, sweep)
     with deferred_paint(), left:
         limited, offers = st.empty(), st.empty()
+    with deferred_paint():
         for sentence in trouble_in_words(result):
             st.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
-    with deferred_paint():
         with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
             draw_figures(result)
             if numbers.open:
