@@ -166,7 +166,16 @@ def html_legend(styles: Sequence[MethodStyle]) -> Markup:
 @lru_cache
 def _picture(shape: str, colour: str, *, hollow: bool) -> str:
     """A mark as a picture in an address: Streamlit takes drawings out of HTML, but not pictures."""
-    drawing = piece("glyph", _GLYPHS[shape], colour, "none" if hollow else colour)
+    return _address(piece("glyph", _GLYPHS[shape], colour, "none" if hollow else colour))
+
+
+@lru_cache
+def idea(macro: str) -> str:
+    """A picture of ``pictures.html`` in an address."""
+    return _address(getattr(_templates().get_template("pictures.html").module, macro)())
+
+
+def _address(drawing: Markup) -> str:
     return f"data:image/svg+xml;base64,{b64encode(drawing.encode()).decode()}"
 
 
