@@ -63,7 +63,7 @@ def test_a_cell_of_the_sweep_is_the_model_one_fits_alone(scene):
     pd.testing.assert_frame_equal(g.concepts_, model.concepts)
 
 
-@pytest.mark.parametrize("name", ["lpp", "fst", "fair_projection"])
+@pytest.mark.parametrize("name", [pytest.param("lpp", marks=pytest.mark.slow), "fst", "fair_projection"])
 def test_a_shared_membership_changes_nothing(scene, few, name):
     model = sweep_method(scene, name, EO).models[-3]
     alone = make_method(name, scene.f, model.cell.value, fairness=EO)

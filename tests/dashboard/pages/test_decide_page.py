@@ -144,7 +144,7 @@ def test_the_best_of_commod_is_one_click_away():
     assert not [button for button in app.button if button.label == "Take this setting"]
 
 
-@pytest.mark.parametrize("update", ["decisions", "tree"])
+@pytest.mark.parametrize("update", [pytest.param("decisions", marks=pytest.mark.slow), "tree"])
 def test_the_best_is_of_the_form_in_use(update):
     app = fine(run(PAGE, data="german", req="changed:0.02", methods="bayes", update=update, lambda_fair="10"))
     assert f"COMMOD ({update}) at λ_fair" in words(app)

@@ -13,12 +13,12 @@ from commod.dashboard.views.concepts import cards_of
 from tests.dashboard.driving import captions, fine, run, words
 
 PAGES = ("what_if", "people", "take_home", "runs")
-# Each value of every control, and both data sets with both criteria.
+# Each value of every control, and both data sets with both criteria; one of them by default.
 SETTINGS = (
-    ("law_school", "demographic_parity", "both", 1),
     ("law_school", "equalized_odds", "improve", 2),
-    ("compas", "demographic_parity", "worsen", 3),
-    ("compas", "equalized_odds", "both", 4),
+    pytest.param("law_school", "demographic_parity", "both", 1, marks=pytest.mark.slow),
+    pytest.param("compas", "demographic_parity", "worsen", 3, marks=pytest.mark.slow),
+    pytest.param("compas", "equalized_odds", "both", 4, marks=pytest.mark.slow),
 )
 
 
@@ -85,7 +85,7 @@ def test_a_model_file_of_a_tree_can_be_watched():
 # ---- a budget ----
 
 
-@pytest.mark.parametrize("update", ["decisions", "tree"])
+@pytest.mark.parametrize("update", [pytest.param("decisions", marks=pytest.mark.slow), "tree"])
 def test_a_budget_is_kept_and_told(update):
     app = fine(run(data="law_school", update=update, lambda_fair="8", max_changes="150"))
     field = app.text_input(key="set_max_changes")
