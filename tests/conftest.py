@@ -22,9 +22,10 @@ os.environ["COMMOD_ROOMS_FILE"] = f"{_rooms.name}/rooms.sqlite"
 os.environ.setdefault("COMMOD_PROCESSES", "0")  # processes that compute apart have tests of their own
 
 
-# The processes of a run, and those that tests start, share what Python has compiled.
-sys.dont_write_bytecode = False
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# The processes of a run, and those that they start, share what Python compiles, whatever the machine's own rule.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Until all tests are found nothing is thrown away, and it takes an eighth less without looking for what might be.
 gc.disable()

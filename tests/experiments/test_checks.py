@@ -34,6 +34,7 @@ def sweeps(scene):
     """Few models of each method; one of them must know the group."""
     short = {"commod": (0.0, 3.0), "oracle_roc": (0.0, 0.12)}
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("commod.experiments.sweep.EFFORT", 2)
         for name, values in short.items():
             method = METHODS[name]
             others = {"lambda_ratio": (0.05,)} if name == "commod" else method.others

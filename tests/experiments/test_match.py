@@ -23,6 +23,7 @@ def sweeps(scene):
     """Few models of each method."""
     short = {"commod": (0.0, 4.0, 8.0), "frappe": (0.0, 2.0), "oracle_lpp": (0.2, 0.1, 0.02)}
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("commod.experiments.sweep.EFFORT", 3)
         for name, values in short.items():
             method = METHODS[name]
             others = {"lambda_ratio": (0.05,)} if name == "commod" else method.others

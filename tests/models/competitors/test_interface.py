@@ -34,6 +34,7 @@ DP, EO = "demographic_parity", "equalized_odds"
 EACH = [(name, fairness) for name in COMPETITORS for fairness in METHODS[name].criteria]
 each_method = pytest.mark.parametrize("name", COMPETITORS)
 
+
 def is_second(name, fairness):
     return fairness != METHODS[name].criteria[0]
 
