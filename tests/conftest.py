@@ -40,9 +40,19 @@ def updates_snapshots(pytestconfig):
     return pytestconfig.getoption("--update-snapshots")
 
 
+QUICK = "quick and not slow and not longer"
+
+
 def pytest_configure(config):
     if config.option.markexpr == "quick":
-        config.option.markexpr = "quick and not slow and not longer"
+        config.option.markexpr = QUICK
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Where only the quick tests run, files without any are not imported."""
+    if config.option.markexpr == QUICK and collection_path.match("test_*.py"):
+        return "pytest.mark.quick" not in collection_path.read_text(encoding="utf-8") or None
+    return None
 
 
 def pytest_collection_modifyitems(items):
