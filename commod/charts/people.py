@@ -128,7 +128,7 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     )
     intervals = (
         alt.Chart()
-        .transform_filter(f"datum.model == '{AFTER}'")
+        .transform_filter("indexof(datum.model, '(g)') >= 0")  # in every language
         .mark_rule(strokeWidth=2.5, yOffset=7, y2Offset=7, color=palette.G, opacity=0.5)
         .encode(x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tooltip)
     )

@@ -308,7 +308,8 @@ def _checked_weight(values: pd.Series) -> pd.Series:
         )
     if below := int((numbers < 0).sum()):
         raise ChoiceError(
-            f"“{column}” holds {count_of(below, 'weight')} below 0: nobody stands for fewer than no people."
+            f"“{column}” holds {count_of(below, 'weight')} below 0. A weight counts people: correct these rows, or "
+            "leave them out."
         )
     if not (numbers > 0).any():
         raise ChoiceError(f"All weights in “{column}” are 0, so nobody counts: choose another column.")

@@ -32,7 +32,7 @@ class Best:
     checked : DataFrame
         See `check_requirements`.
     collapse : str
-        Why it is hardly a model any more, see `collapse_of`; empty for a sound one.
+        Why it counts as collapsed, see `collapse_of`; empty for a sound model.
     """
 
     method: str

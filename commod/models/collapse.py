@@ -15,7 +15,7 @@ KEPT_EDGE = 0.5
 
 
 class CollapseWarning(UserWarning):
-    """The model fitted is hardly a model any more, however fair its decisions are."""
+    """The fitted model has collapsed: it is fair, but no longer tells people apart."""
 
 
 def ranks_no_more(auc_f: float, auc_g: float) -> bool:
@@ -24,7 +24,7 @@ def ranks_no_more(auc_f: float, auc_g: float) -> bool:
 
 
 def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") -> list[str]:
-    """A sentence for each sign that g is hardly a model any more; none for a sound one.
+    """A sentence for each sign that g has collapsed; none for a sound model.
 
     `y`: array (n,); labels, 0 and 1. `margin_f`, `margin_g`: arrays (n,); how far the logits lie above the line.
     `subject`: how the sentences call g.

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
 from commod.dashboard.text.escape import bold
-from commod.dashboard.text.html import piece, style
+from commod.dashboard.text.html import idea, piece, style
+from commod.dashboard.text.language import FIRST, LANGUAGES, declared
 from commod.explain.checks import CHECKS
 from commod.metrics.figures import FIGURES
 
@@ -29,15 +31,20 @@ class Word:
     more: str = ""
 
 
-@lru_cache(maxsize=1)
-def _file() -> tuple[dict[str, Word], dict[str, str]]:
-    with Path(__file__).with_suffix(".toml").open("rb") as file:
-        content = tomllib.load(file)
-    return {name: Word(**entry) for name, entry in content["word"].items()}, content["hint"]
+@lru_cache(maxsize=len(LANGUAGES))
+def _file(language: str = FIRST) -> tuple[dict[str, Any], dict[str, str]]:
+    """Entries by name, and hints. Other languages have a file each, with an entry for figures and checks, too."""
+    suffix = ".toml" if language == FIRST else f".{language}.toml"
+    content = tomllib.loads(Path(__file__).with_suffix(suffix).read_text(encoding="utf-8"))
+    return content["word"], content["hint"]
 
 
-def words() -> dict[str, Word]:
+@lru_cache(maxsize=len(LANGUAGES))
+def words(language: str = FIRST) -> dict[str, Word]:
     """All words by name, figures first; one that is part of another figure, or of each group, is no word by itself."""
+    if language != FIRST:
+        known, there = words(), _file(language)[0]
+        return {name: Word(chapter=declared(language, known[name].chapter), **there[name]) for name in known}
     figures = {
         figure.name: Word(figure.introduction, "Figures", figure.meaning, figure.more)
         for figure in FIGURES.values()
@@ -47,21 +54,45 @@ def words() -> dict[str, Word]:
         f"check_{check.name}": Word(check.short, "Do the changes make sense", check.meaning, check.bounds)
         for check in CHECKS.values()
     }
-    return figures | _file()[0] | checks
+    return figures | {name: Word(**entry) for name, entry in _file()[0].items()} | checks
 
 
-def tip(name: str, *, update: str = "", **values: object) -> str:
+def tip(name: str, language: str = FIRST, *, update: str = "", **values: object) -> str:
     """The tooltip of a figure, a word or a control, its gaps filled in; that of a form of the update, if it has one."""
-    known, hints = _file()
+    known, hints = words(language), _file(language)[1]
     name = f"{name}_{update}" if f"{name}_{update}" in hints else name
-    text = FIGURES[name].meaning if name in FIGURES else known[name].tip if name in known else hints[name]
+    text = known[name].tip if name in known else hints[name] if name in hints else FIGURES[name].meaning
     return text.format(**values) if values else text
 
 
-def chapters() -> dict[str, list[Word]]:
+# The ideas that have a picture in templates/pictures.html, each with the words that it opens from.
+PICTURES = {
+    "rates": ("p_rule", "demographic_parity"),
+    "errors": ("dm", "equalized_odds"),
+    "right": ("accuracy",),
+    "changes": ("change_rate",),
+    "price": ("lambda_fair",),
+    "spring": ("lambda_ratio",),
+    "cut": ("threshold", "decision", "score"),
+    "flip": ("ratio", "update", "takes_back"),
+    "weights": ("concept", "lambda_concepts", "k", "loading"),
+    "again": ("refits", "check_again"),
+    "cells": ("crossing", "groups"),
+    "range_of": ("interval",),
+}
+_PICTURE_OF = {word: macro for macro, names in PICTURES.items() for word in names}
+
+
+def picture(name: str) -> str:
+    """The picture of a word in Markdown, in front of what is said of it; empty if it has none."""
+    return f"![]({idea(_PICTURE_OF[name])})\n\n" if name in _PICTURE_OF else ""
+
+
+def chapters(language: str = FIRST) -> dict[str, list[Word]]:
     """The words by chapter, in the order of the file."""
-    found: dict[str, list[Word]] = {word.chapter: [] for word in _file()[0].values()}
-    for word in words().values():
+    known = words(language)
+    found: dict[str, list[Word]] = {known[name].chapter: [] for name in _file()[0]}
+    for word in known.values():
         found[word.chapter].append(word)
     return found
 
@@ -69,9 +100,9 @@ def chapters() -> dict[str, list[Word]]:
 _WORD = re.compile(r"\[\[(\w+)(?:\|([^\]]+))?\]\]")
 
 
-def with_tooltips(paragraphs: Sequence[str]) -> Markup:
+def with_tooltips(paragraphs: Sequence[str], language: str = FIRST) -> Markup:
     """Paragraphs as HTML in which ``[[name]]`` is a word with its explanation, to be pointed at or tabbed to."""
-    known = words()
+    known = words(language)
 
     def one(match: re.Match[str]) -> Markup:
         word = known[match[1]]

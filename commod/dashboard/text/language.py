@@ -1,7 +1,9 @@
 """What is said in more than one language: phrases by name, numbers as they are written there."""
 
+import re
 import tomllib
 from functools import lru_cache
+from html import escape, unescape
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -12,6 +14,11 @@ FIRST = "en"
 # The table of what is declared in English elsewhere: all but the first language have it.
 DECLARED = "declared"
 _THIN_SPACE = "\u202f"  # that no line is broken at
+# A number by itself, what else may be in a gap, a gap in a pattern, and where a sentence ends.
+_NUMBER = re.compile(r"[<>]?[+−-]?[\d,]*\.?\d+%?")
+_TEXT = r"(?=\S)(?:“[^”]*”|[^“”])+?(?<=\S)"
+_GAP = re.compile(r"\\{(\w+)\\}")
+_END = re.compile(r"(?<=[.!?]) (?=[A-Z“\d]|[fg] |f's )")
 _IN_FRENCH = str.maketrans({",": _THIN_SPACE, ".": ",", "%": f"{_THIN_SPACE}%"})
 
 
@@ -44,9 +51,47 @@ def phrase(language: str, name: str, /, **values: Any) -> str:
 def declared(language: str, text: str) -> str:
     """What is declared in English where it belongs (a data set, a figure, a control), in a language.
 
-    The English words are the names of the table ``declared``; a text that has none there stays as it is.
+    The English words are the names of the table ``declared``, those with gaps in braces for all that fits; what is in
+    a gap is said in that language, too. A text that has none there stays as it is.
     """
-    return phrases(language).get(f"{DECLARED}.{text}", text)
+    if language == FIRST or not text:
+        return text
+    known = phrases(language)
+    for name in (text, text[0].upper() + text[1:]):
+        if found := known.get(f"{DECLARED}.{name}"):
+            return found if name == text else found[0].lower() + found[1:]
+    if _NUMBER.fullmatch(text):
+        return written(language, text)
+    if len(sentences := _END.split(text)) > 1:
+        return " ".join(declared(language, sentence) for sentence in sentences)
+    for pattern, said in _patterns(language):
+        if fits := pattern.fullmatch(text):
+            return said.format(**{name: declared(language, part) for name, part in fits.groupdict().items()})
+    return text
+
+
+def declared_in_html(language: str, html: str) -> str:
+    """The same of every text between tags."""
+
+    def say(found: re.Match[str]) -> str:
+        text = unescape(found[0]).strip()
+        said = declared(language, text)
+        return found[0] if said == text else found[0].replace(found[0].strip(), escape(said, quote=False))
+
+    return html if language == FIRST else re.sub(r"(?<=>)[^<>]+(?=<)", say, html)
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Texts of the table ``declared`` that have gaps, in its order."""
+    known = ((name.removeprefix(f"{DECLARED}."), said) for name, said in phrases(language).items())
+    return [(re.compile(_GAP.sub(_gap, re.escape(name))), said) for name, said in known if "{" in name]
+
+
+def _gap(found: re.Match[str]) -> str:
+    """What fits a gap: whole quotations; where its name is n, or n with a digit, a number."""
+    is_number = re.fullmatch(r"n\d*", found[1])
+    return f"(?P<{found[1]}>{_NUMBER.pattern if is_number else _TEXT})"
 
 
 @lru_cache(maxsize=len(LANGUAGES))

@@ -8,12 +8,10 @@ import streamlit as st
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import CONTROLS, controls_of, defaults
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.language import declared as in_language
 from commod.dashboard.views import frame
-from commod.dashboard.views.words import say, say_declared
+from commod.dashboard.views.words import say, say_declared, tip
 from commod.datasets import damaged_files
-from commod.models.estimator import COUNTING
 
 # What most visitors leave as it is.
 _ADVANCED = ("update", "direction", "without", "reason", "max_changes", "f", "threshold", "seed")
@@ -76,7 +74,11 @@ def _end(advanced: Iterable[str]) -> None:
                 if name != "reason" or here.without:
                     control(name)
             others = [CONTROLS[name] for name in _EXPLAINED_THERE if "update" in shown or name == "groups"]
-            st.caption("\n\n".join(f"**{known.name}**: {tip(known.word, update=here.update)}" for known in others))
+            st.caption(
+                "\n\n".join(
+                    f"**{say_declared(known.name)}**: {tip(known.word, update=here.update)}" for known in others
+                )
+            )
     if access.live is not None:
         st.caption(say("room.frozen_says" if session.state().frozen else "controls.link_has_set"))
     frame.language_choice()
@@ -107,7 +109,7 @@ def control(name: str) -> None:
         st.text_input(label, value, max_chars=200, **about)
         return
     if declared.count:
-        about["disabled"] = frozen or session.current().update not in COUNTING
+        about["disabled"] = frozen or session.current().update != "decisions"
         st.text_input(label, value, max_chars=9, placeholder=say("controls.no_limit"), **about)
         return
     if declared.typed:

@@ -28,7 +28,7 @@ from commod.dashboard.views.splits import begin_splits, known_splits
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
 from commod.dashboard.views.trouble import trouble_in_words
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 
 # Controls that stand beside what they move, not in the sidebar: a phone hides that.
 IN_SIGHT = ("lambda_fair",)
@@ -73,7 +73,7 @@ def show() -> None:
     with deferred_paint(), left:
         limited, steps = st.empty(), st.container()
         for sentence in trouble_in_words(result):
-            steps.warning(escape_markdown(sentence), icon=":material/warning:")
+            steps.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
         offers = steps.empty()
     with deferred_paint():
         with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
@@ -134,7 +134,5 @@ def _compute_rest(settings: Settings, result: FitResult) -> list[Pending | None]
     """What takes a while of it, so that it is there when somebody scrolls down."""
     if not result.changed_test.any():
         return []
-    of_model = [tasks.tree(result, settings.depth), tasks.merit(result), tasks.refits(result)]
-    if result.g.rules is None:
-        of_model.insert(1, tasks.shap(result))
+    of_model = tasks.tree(result, settings.depth), tasks.shap(result), tasks.merit(result), tasks.refits(result)
     return [Pending(submit(task), lambda _: None) for task in of_model]

@@ -131,7 +131,7 @@ def _head(here: Progress, step: Step) -> None:
 
 def _work_through(here: Progress, at: Stage) -> None:
     """Text, question, slider, check."""
-    st.html(with_tooltips(script.text(at)))
+    st.html(with_tooltips(script.text(at), session.language()))
     question = script.question(at)
     said = here.answers.get(here.step)
     guess = None if said is None else question.guess(said)
@@ -202,7 +202,7 @@ def _check(here: Progress, at: Stage) -> None:
     step = at.step
     if not step.free:
         draw_pictures(at)
-    st.html(with_tooltips(script.told(at)))
+    st.html(with_tooltips(script.told(at), session.language()))
     if step.free:
         for name in step.free:
             controls.control(name)
