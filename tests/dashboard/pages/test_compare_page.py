@@ -97,7 +97,8 @@ def test_compare_of_another_model(compared):
     app = fine(app.toggle(key="match_more").set_value(False).run())
 
 
-def test_compare_without_methods_or_rivals():
+def test_compare_without_methods_or_rivals(monkeypatch):
+    monkeypatch.setattr(sweep, "EFFORT", 3)
     app = run_compare(methods="fst")
     assert any("Choose COMMOD and at least one other" in info.value for info in fine(app).info)
     app = fine(app.button(key=f"{pills_of(app, 'blind').key}_None").click().run())
