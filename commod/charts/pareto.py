@@ -92,10 +92,10 @@ def plot_pareto(
         alt.Chart()
         .transform_filter(alt.datum.kind == SPLITS)
         .transform_aggregate(
-            fairness="mean(fairness)", accuracy="min(accuracy)", change_rate="min(change_rate)", groupby=["kind"]
+            fairness="mean(fairness)", accuracy="max(accuracy)", change_rate="max(change_rate)", groupby=["kind"]
         )
         .transform_calculate(called=f"({names})[datum.kind]")
-        .mark_text(dy=14, fontSize=12, color=palette.FRONTIER, aria=False)
+        .mark_text(dy=-14, fontSize=12, color=palette.FRONTIER, aria=False)
         .encode(x=x, y=y, text="called:N")
     )
     layers = [lines, points, named, others]
