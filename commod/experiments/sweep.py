@@ -309,10 +309,8 @@ def sweep_method(
 
     Parameters
     ----------
-    scene : Scene
-    method : str
-        A key of `METHODS`.
-    fairness : {"demographic_parity", "equalized_odds"}
+    method, fairness : str
+        Keys of `METHODS` and `CRITERIA`.
     report : callable, optional
         Called with the share done after every model; what it raises ends the sweep.
     form : tuple of (str, value)

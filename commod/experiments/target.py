@@ -176,7 +176,7 @@ def find_settings(
         The largest share of decisions that may differ from f's.
     max_sure : float, optional
         Of the decisions changed, the largest share in which f may have been surer than 90 %. It limits which settings
-        are taken, not the training: the loss does not know of it.
+        are taken, not the training.
     confidence : float
         With which probability all limits are to hold on new people, as many as the test part has. It covers the chance
         in the validation rows and in the new ones, so single figures on validation have to be better than the limits.
@@ -184,20 +184,14 @@ def find_settings(
         Of the split; its test part is not looked at.
     threshold : float, "budget", "budget:0.2" or None
         Where f draws its line, as `Commod` takes it.
-    lambda_concepts : float, optional
-        Where the search for it begins; default, what goes with the data set.
-    n_concepts : int, optional
-        k of the model returned. It is not searched: k is a reading of a linear r and moves no decision.
-    update : {"ratio", "affine", "decisions"}
-    direction : {"both", "improve", "worsen"}
-    features : list of columns, optional
-    max_changes : int or float, optional
-        Form of the models that are tried, as `Commod` has them; which outcome is favourable, the task says. A budget of
-        so many training rows is the same share of the rows that a trial is trained on.
-    report : callable, optional
-        Called with the share done; what it raises ends the search.
-    tell : callable, optional
-        Called with what was found so far, before each report.
+    lambda_concepts, n_concepts : float, int, optional
+        Where the search for λ_concepts begins, and k of the model returned, which moves no decision; default, what goes
+        with the data set.
+    update, direction, features, max_changes : as in `Commod`
+        Form of the models; which outcome is favourable, the task says. A budget of so many training rows is the same
+        share of the rows that a trial is trained on.
+    report, tell : callable, optional
+        Called with the share done (what it raises ends the search), and before that with what was found so far.
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
     asked = _checked(min_fairness, max_change, max_sure, confidence)

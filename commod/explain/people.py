@@ -170,10 +170,8 @@ class Segments:
         in it, small intersections are only counted.
     total : dict
         The same counts of everyone.
-    ranked, small : int
-        Segments with enough people, and segments with somebody in them but too few.
-    cut : dict
-        Labels of categories with more than `MAX_LEVELS` levels, and how many levels were left out.
+    ranked, small, cut : int, int, dict
+        Segments with enough people and with too few, and how many levels of large categories were left out, by label.
     """
 
     table: pd.DataFrame

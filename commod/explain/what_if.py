@@ -35,7 +35,6 @@ class FeatureRange:
 
     Attributes
     ----------
-    column : str
     low, high, step : float
         Range of a number and its resolution: a power of ten of which all its values are multiples, or, where there is
         none above 0.0001, one that parts the range into some thousand. 0 for a category.
@@ -44,8 +43,8 @@ class FeatureRange:
     levels : tuple
         Levels of a category, most frequent first; empty for a number.
     sd : float
-        Standard deviation. That of a category is half of the mean squared distance of two people drawn at random, as
-        it is for a number, if different levels are 1 apart; for two levels it is that of their 0/1 column.
+        Standard deviation. For a category, half of the mean squared distance of two people drawn at random, different
+        levels being 1 apart; for two levels it is that of their 0/1 column.
     """
 
     column: str

@@ -294,13 +294,12 @@ class Criterion:
     ----------
     name, title, short : str
         As an argument, in full, and in two letters.
-    figure_name : str
-    noun : str
-        The figure as it stands in a sentence: "a P-Rule of 0.8".
+    figure_name, noun : str
+        The figure, and how it reads in a sentence: "a P-Rule of 0.8".
     by_label : bool
         Whether people of equal label are compared, or all.
     nearly_fair : float
-        Beyond this value of the figure decisions are called fair: whole people seldom add up to equal rates.
+        Beyond this value decisions count as fair: whole people seldom add up to equal rates.
     """
 
     name: str

@@ -214,8 +214,7 @@ def compare_margins(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample
     Parameters
     ----------
     sensitive_features : DataFrame (n, columns)
-        Two sensitive attributes or more. All rows of the table rest on the same people: those whose groups are all
-        known.
+        Two attributes or more. All rows of the table rest on the same people: those whose groups are all known.
 
     Returns
     -------

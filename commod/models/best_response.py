@@ -194,17 +194,17 @@ class _Ladder:
 class WarmStart:
     """The way up the ladder on one data set at one setting of everything but λ_fair, remembered rung by rung.
 
-    Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at
-    the same λ_fair anything: it plays no part here. Pass one (empty) object to several fits that differ in these two
-    only; each then gives exactly what it would give alone. An object that does not match the data or the setting is
-    filled anew. What depends on the rows alone (their encoding) is kept as long as the same objects are passed as X, y
-    and so on, which must not be changed meanwhile.
+    Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at the
+    same λ_fair anything. Pass one (empty) object to several fits that differ in these two only; each then gives exactly
+    what it would give alone. An object that does not match the data or the setting is filled anew. What depends on the
+    rows alone (their encoding) is kept while the same objects are passed as X, y and so on; do not change them
+    meanwhile.
 
     Parameters
     ----------
     rungs : dict, optional
-        ``rungs`` of another such object that was passed to fits on equal data at an equal setting. They are small,
-        where the object itself holds the rows; that data and setting are equal is not checked.
+        ``rungs`` of another such object for equal data at an equal setting, which is not checked. They are small, where
+        the object itself holds the rows.
     beside : WarmStart, optional
         Another one: what depends on the rows alone is shared with it.
     """
