@@ -54,12 +54,10 @@ def explain_people(
 
     Parameters
     ----------
-    rows : Split
-        All that follows is about these rows, in their order.
-    encoded : array (rows, encoded columns)
-        As g's encoder gives them.
+    rows, encoded : Split, array (rows, encoded columns)
+        The people, and what g's encoder makes of them.
     logit, ratio, shift : arrays (rows,)
-        Logit of f's score less that of its threshold, r, and s (0 for a model without a shift).
+        Logit of f's score minus that of its threshold, r, and s (0 for a model without a shift).
     before, after : arrays of 0 and 1
         Decisions of f and of g.
     leaf : array of int, optional
@@ -69,10 +67,9 @@ def explain_people(
     -------
     DataFrame
         One row per changed person, indexed as `rows`: ``group, better`` (whether g's decision is the favourable one),
-        ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores
-        and r; with a shift, ``s`` between them; where g `decides` by its balance, ``balance`` in place of both),
-        ``sure`` (how sure f was, see `certainty`), ``concept:…`` (what each concept adds to r; with r's intercept they
-        add up to r; with a shift, the same of s), ``leaf``, ``feature:…``.
+        ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores and
+        r; with a shift also ``s``; where g `decides` by its balance, ``balance`` in place of both), ``sure`` (see
+        `certainty`), ``concept:…`` (what each concept adds to r or s), ``leaf``, ``feature:…``.
     """
     spec = task.spec
     at = np.flatnonzero(before != after)

@@ -161,10 +161,7 @@ def _distance(rows: Rows, strata: list[NDArray[np.int64]]) -> list[Distance]:
 
 
 def _contrasts(rows: Rows, here: NDArray[np.int64], n_groups: int) -> Array:
-    """Factors of the rows that give the mean of each group less that of everyone, (rows here, groups).
-
-    Of two groups one column, that of their difference.
-    """
+    """Factors that give each group's mean less everyone's, (rows here, groups); of two groups, their difference."""
     member = (rows.groups[here, None] == np.arange(n_groups)) * rows.weighed(np.ones(len(rows.logit)))[here, None]
     of_group = member / member.sum(axis=0)
     if n_groups == 2:

@@ -82,11 +82,7 @@ def leaves_to_relabel(
     weight: Array,
     epsilon: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Which leaves are given the other decision, in the order in which they are taken, and that decision.
-
-    `leaf`: (n,) number of each row's leaf, from 0. `decided`, `y`: (n,) decisions and labels. `weight`: (n,) how much
-    each row counts. `epsilon`: largest gap allowed.
-    """
+    """Which leaves (numbers from 0) get the other decision, in the order taken, and that decision; (n,) arrays."""
     size = np.bincount(sensitive, weight)
     favoured = np.argmax(np.bincount(sensitive, weight * decided) / size)
     lever = weight / size[sensitive] * np.where(sensitive == favoured, 1.0, -1.0)  # gap = Σ lever·decision
