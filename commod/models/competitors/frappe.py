@@ -169,13 +169,13 @@ def _contrasts(rows: Rows, here: NDArray[np.int64], n_groups: int) -> Array:
     return of_group - (member.sum(axis=1) / member.sum())[:, None]
 
 
-def group_mmd(u: Array, v: Array, bandwidth: float = BANDWIDTH) -> tuple[float, Array, Array]:
-    """MMD² between two samples of numbers in [0, 1] with kernel exp(−(u−v)²/bandwidth²), and its derivative in each.
+def group_mmd(u: Array, v: Array) -> tuple[float, Array, Array]:
+    """MMD² between two samples of numbers in [0, 1] with kernel exp(−(u−v)²/BANDWIDTH²), and its derivative in each.
 
     On a circle so long that its seam is out of the kernel's reach, the kernel is Σ_m c_m cos(ω_m(u−v)) with c_m falling
     like a Gaussian. So MMD² = Σ_m c_m |mean e^{iω_m u} − mean e^{iω_m v}|²: linear in the rows, exact to 1e-8.
     """
-    omega, weight = _waves(bandwidth)
+    omega, weight = _waves()
     waves_u, waves_v = (_powers(np.exp(1j * omega[0] * w), len(omega)) for w in (u, v))
     difference = waves_u.mean(axis=1) - waves_v.mean(axis=1)  # (m,)
     value = float(weight @ np.abs(difference) ** 2)
@@ -183,12 +183,12 @@ def group_mmd(u: Array, v: Array, bandwidth: float = BANDWIDTH) -> tuple[float, 
     return value, -(lever @ waves_u).imag / len(u), (lever @ waves_v).imag / len(v)
 
 
-def contrast_mmd(u: Array, contrasts: Array, bandwidth: float = BANDWIDTH) -> tuple[float, Array]:
+def contrast_mmd(u: Array, contrasts: Array) -> tuple[float, Array]:
     """The same between several pairs of weighted samples out of one u, added up, and its derivative in u.
 
     A column of `contrasts` (n, pairs) has the weights of one sample less those of the other.
     """
-    omega, weight = _waves(bandwidth)
+    omega, weight = _waves()
     waves = _powers(np.exp(1j * omega[0] * u), len(omega))
     difference = waves @ contrasts  # (m, pairs)
     value = float((weight[:, None] * np.abs(difference) ** 2).sum())
@@ -196,11 +196,11 @@ def contrast_mmd(u: Array, contrasts: Array, bandwidth: float = BANDWIDTH) -> tu
     return value, -((lever.T @ waves).imag * contrasts.T).sum(axis=0)
 
 
-def _waves(bandwidth: float) -> tuple[Array, Array]:
+def _waves() -> tuple[Array, Array]:
     """Frequencies ω_m and weights c_m of the kernel's expansion."""
-    period = 1.0 + 6.0 * bandwidth
-    m = np.arange(1, int(np.ceil(4.7 * period / (np.pi * bandwidth))) + 1)
-    weight = 2.0 * bandwidth * np.pi**0.5 / period * np.exp(-((np.pi * bandwidth / period * m) ** 2))
+    period = 1.0 + 6.0 * BANDWIDTH
+    m = np.arange(1, int(np.ceil(4.7 * period / (np.pi * BANDWIDTH))) + 1)
+    weight = 2.0 * BANDWIDTH * np.pi**0.5 / period * np.exp(-((np.pi * BANDWIDTH / period * m) ** 2))
     return np.asarray(2.0 * np.pi / period * m), np.asarray(weight)
 
 
