@@ -50,10 +50,6 @@ def _lowered(counts: Counts) -> Values:
     return counts[..., 1, 0].sum(axis=-1)
 
 
-def _share_of_all(part: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
-    return lambda counts: part(counts).sum(axis=-1) / _everybody(counts)
-
-
 def _changed(counts: Counts) -> Values:
     return _raised(counts) + _lowered(counts)
 
@@ -99,7 +95,10 @@ def _gap(name: str, title: str, meaning: str, *shares: Share, **more: Any) -> Fi
 
 def _changed_people(name: str, title: str, meaning: str, part: Callable[[Counts], Values], **more: Any) -> Figure:
     """A share of everybody, by how decisions changed."""
-    formula = _share_of_all(part)
+
+    def formula(counts: Counts) -> Values:
+        return part(counts).sum(axis=-1) / _everybody(counts)
+
     return Figure(name, title, meaning, formula, percent=True, of_change=True, whole=_everybody, **more)
 
 
