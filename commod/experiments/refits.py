@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.scene import Scene, is_large
-from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Cell, Report, Settings, Shared, about_cell, train_cell
 
 # What is drawn anew: the training rows, or the split of all rows.

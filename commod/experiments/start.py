@@ -18,7 +18,7 @@ from commod.experiments.scene import Scene
 from commod.experiments.search import Fold, folds_of
 from commod.experiments.sweep import Report, concept_settings
 from commod.explain.doubts import are_treated_alike
-from commod.explain.sense import SURE, certainty
+from commod.explain.plausibility import SURE, certainty
 from commod.explain.trouble import less_right
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Split, Task
+from commod.experiments.plausibility import AT_HAND, shares_of_decisions
 from commod.experiments.scene import Scene, is_large
-from commod.experiments.sense import AT_HAND, shares_of_decisions
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated

@@ -16,7 +16,7 @@ import pandas as pd
 from commod.datasets import Task
 from commod.experiments.search import LAMBDA_GRIDS, Asked, Lambdas, Search, arguments_of, effective_weight
 from commod.experiments.sweep import concept_settings
-from commod.explain.sense import SURE
+from commod.explain.plausibility import SURE
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod
 from commod.models.base_models import train_base_model

@@ -12,7 +12,7 @@ import pandas as pd
 
 from commod.datasets.task import Task
 from commod.explain.concepts import in_a_sentence, in_percent
-from commod.explain.sense import SURE
+from commod.explain.plausibility import SURE
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.small_groups import MIN_GROUP
 

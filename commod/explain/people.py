@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from commod.datasets.task import Feature, Split, Task
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import as_binary, tally
 from commod.metrics.intervals import wilson_interval
