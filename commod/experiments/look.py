@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from commod.datasets import Choice, ChoiceError, find_leaks, make_task, roles
 from commod.datasets.leaks import Leak, find_repeats
 from commod.datasets.task import Split, Task
-from commod.explain.doubts import Doubt, doubts_about, first_scores
+from commod.explain.base_model_warnings import Concern, base_model_warnings, first_scores
 from commod.metrics.auc import auc_of
 
 # Rows on which f is looked at.
@@ -29,13 +29,13 @@ class Look:
     people: int = 0  # how many rows there are in all
     problem: str = ""  # why the data cannot be used as chosen; empty if they can
 
-    def doubts(self, choice: Choice) -> list[Doubt]:
+    def doubts(self, choice: Choice) -> list[Concern]:
         """Reasons to look at f again, at the cut-off chosen."""
         if self.task is None or self.rows is None or self.scores is None:
             return []
         scores = 1.0 - self.scores if choice.turned else self.scores
         y, sensitive = self.rows.y, self.rows.sensitive
-        return doubts_about(self.task, y, sensitive, scores, choice.threshold, people=self.people)
+        return base_model_warnings(self.task, y, sensitive, scores, choice.threshold, people=self.people)
 
 
 def look_at(

@@ -28,8 +28,8 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
+from commod.explain.base_model_warnings import are_treated_alike
 from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.doubts import are_treated_alike
 from commod.explain.groups import Groups, explain_groups
 from commod.explain.hundred import count_hundred, explain_hundred
 from commod.explain.merit import explain_merit
