@@ -1,4 +1,4 @@
-"""A look at data that somebody has brought, before they are used: what gives the answer away, and what f would be."""
+"""Check data that somebody has brought before they are used: what gives the answer away, and what f would be."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ LOOKED_AT = 10_000
 
 
 @dataclass(frozen=True)
-class Look:
+class DataPreview:
     """What is found on some thousand rows before data are used, whatever f's line is and which way its scores go."""
 
     warnings: list[Leak]
@@ -38,9 +38,9 @@ class Look:
         return base_model_warnings(self.task, y, sensitive, scores, choice.threshold, people=self.people)
 
 
-def look_at(
+def preview_data(
     some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Mapping[str, int] | None = None
-) -> Look | None:
+) -> DataPreview | None:
     """Look at some rows of a table; None if too few people of some kind are among them, but not in `of_each`.
 
     `some`: rows drawn at random, to judge f by. `of_each`: rows of each group and outcome, to find leaks in. `rows`:
@@ -68,4 +68,4 @@ def look_at(
         return f" f then seems to have an AUC of {seems:.3f}; on new people it has {is_so:.3f}."
 
     leaks += find_repeats(repeats or {}, choice, (lambda _: "") if choice.scores else aucs)
-    return Look(leaks, task, held, scores, round(len(task.y) * rows / len(some)))
+    return DataPreview(leaks, task, held, scores, round(len(task.y) * rows / len(some)))
