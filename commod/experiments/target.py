@@ -56,19 +56,16 @@ class Target:
 
     Attributes
     ----------
-    settings : dict or None
-        Keyword arguments of `Commod` that meet the limits; None if none does.
-    model : Commod or None
-        Fitted on all training rows at `settings`.
+    settings, model : dict, Commod, or None
+        Keyword arguments of `Commod` that meet the limits, and the model fitted with them on all training rows; None if
+        none does.
     validation : dict
         ``accuracy, fairness, change_rate, sure`` (of the changes, the share in which f was surer than 90 %) of the
-        candidate behind `settings` (or, if none meets the limits, of the one most likely to) on the held-out folds, and
+        candidate behind `settings` (or, if none meets the limits, of the likeliest one) on the held-out folds, and
         ``chance``, the probability that it meets all limits on new people.
-    fairest : (float, dict) or None
-        With at most `max_change`: the strictest fairness that can be promised as confidently, and its setting.
-    gentlest : (float, dict) or None
-        At `min_fairness`: the smallest limit on changes that can be promised, and its setting; None if no setting tried
-        is that fair.
+    fairest, gentlest : (float, dict) or None
+        With at most `max_change`, the strictest fairness that can be promised as confidently, and its setting; at
+        `min_fairness`, the smallest limit on changes, and its setting, if any setting tried is that fair.
     bound : float
         The best fairness that anybody could reach by flipping `max_change` of f's decisions (in the direction asked
         for) on the training rows, with S known.

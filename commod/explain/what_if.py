@@ -244,11 +244,9 @@ def explain_edits(
     """The smallest edits of a single feature that undo the change of a decision, or cause one.
 
     Where g decides otherwise than f on `x`, an edit counts if they agree after it; where they agree, if they differ.
-    Numbers are tried at all multiples of their resolution within the data's range, upwards and downwards. Where these
-    are more than 400 on a side, 400 of them are tried and the search goes on between the first that counts and the
-    one before, so that a narrower gap nearer by can be missed. Categories are tried at all levels.
-
-    Nothing is trained. If f is a column of scores it stays as it is: only g can move.
+    Categories are tried at all levels, numbers at all multiples of their resolution within the data's range. Where
+    these are more than 400 on a side, 400 are tried and the search narrows down, so that a narrow gap nearer by can be
+    missed. Nothing is trained. If f is a column of scores it stays as it is: only g can move.
 
     Parameters
     ----------

@@ -37,10 +37,9 @@ class LeafRelabelling(Competitor):
 
     Attributes
     ----------
-    tree_ : DecisionTreeRegressor or None
-        The tree that imitates f; None where f is a tree.
-    relabelled_ : dict
-        The new decision (True: positive) of each relabelled leaf.
+    tree_, relabelled_ : DecisionTreeRegressor or None, dict
+        The tree that imitates f (None where f is a tree), and the new decision (True: positive) of each relabelled
+        leaf.
     """
 
     epsilon: float = 0.05
