@@ -40,10 +40,8 @@ def plot_pareto(
         point belongs to, empty for none). Later rows are drawn over earlier ones.
     view : {"fairness", "changes"}
         Fairness against accuracy, or accuracy against the share of changed decisions.
-    fairness_title : str
-        Name of the fairness axis, with what is fair.
-    fairer : str
-        Which way is fairer, in words with an arrow.
+    fairness_title, fairer : str
+        Name of the fairness axis, with what is fair, and which way is fairer, in words with an arrow.
     line : float, optional
         A value of fairness to draw a line at, such as that of the four-fifths rule.
     called : tuple of (words, words)

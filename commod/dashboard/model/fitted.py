@@ -17,8 +17,8 @@ from commod.dashboard.text.verdicts import Changes, Verdict, cost_of_limits, ver
 from commod.datasets import Task
 from commod.experiments import Scene
 from commod.experiments.evidence import Evidence, evidence_of
+from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
-from commod.experiments.sense import answers_of_decisions
 from commod.experiments.sweep import Cell
 from commod.explain import (
     ChangeTree,
@@ -28,14 +28,14 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
+from commod.explain.base_model_warnings import are_treated_alike
 from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.doubts import are_treated_alike
 from commod.explain.groups import Groups, explain_groups
 from commod.explain.hundred import count_hundred, explain_hundred
 from commod.explain.merit import explain_merit
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
+from commod.explain.plausibility import explain_record
 from commod.explain.proxies import proxies_of
-from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.tree import DEPTHS
 from commod.explain.what_if import edit_row

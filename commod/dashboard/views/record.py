@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from commod.charts.sense import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
+from commod.charts.plausibility import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.words import say_declared, tip
-from commod.explain.sense import explain_certainty
+from commod.explain.plausibility import explain_certainty
 
 RECORD = Table(
     "By the record, as a table",

@@ -3,8 +3,8 @@
 import numpy as np
 
 from commod.dashboard.model.fitted import FitResult
-from commod.explain.doubts import doubts_about
-from commod.explain.trouble import trouble_of
+from commod.explain.base_model_warnings import base_model_warnings
+from commod.explain.model_warnings import model_warnings
 
 
 def trouble_in_words(result: FitResult) -> list[str]:
@@ -12,11 +12,11 @@ def trouble_in_words(result: FitResult) -> list[str]:
 
     def made() -> list[str]:
         scene, test, task = result.scene, result.scene.test, result.task
-        doubts = doubts_about(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
+        doubts = base_model_warnings(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
         alike = len(np.unique(scene.decisions_test)) == 1
         grave = [doubt.text for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
         margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
-        return grave + trouble_of(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
+        return grave + model_warnings(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
 
     told: list[str] = result.keep("trouble", made)
     return told

@@ -4,7 +4,7 @@ import streamlit as st
 
 from commod.charts import palette
 from commod.charts.later import NOW, THEN
-from commod.charts.sense import plot_reliability
+from commod.charts.plausibility import plot_reliability
 from commod.dashboard.pages.later.then_and_now import TIMES, say_no_labels, with_words
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import draw as draw_chart
