@@ -184,7 +184,7 @@ def test_columns_in_any_order_and_others_beside_them(law):
         (lambda batch: batch.drop(columns="lsat"), "no column “lsat”, which the model needs: add it"),
         (lambda batch: batch[["race", "pass_bar", "lsat"]], "no columns “"),
         (lambda batch: batch.head(0), "The batch has no rows"),
-        (lambda batch: batch.head(1), "1 row of 1 can be counted, and at least 20 are needed"),
+        (lambda batch: batch.head(1), "1 row of 1 can be counted; at least 20 are needed"),
         (lambda batch: batch.assign(lsat="high"), "0 rows of 688 can be counted.*no value of “lsat”"),
     ],
 )
