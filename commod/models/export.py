@@ -102,16 +102,9 @@ def _concepts(directions: pd.DataFrame, weights: pd.Series) -> list[dict[str, An
     ]
 
 
-def portable_json(
-    g: Commod,
-    *,
-    about: Mapping[str, str] | None = None,
-    contract: Contract | None = None,
-    reference: Mapping[str, Any] | None = None,
-) -> str:
+def portable_json(g: Commod, **given: Any) -> str:
     """`to_portable` as strict JSON; every number is written so that it is read back to the last digit."""
-    content = to_portable(g, about=about, contract=contract, reference=reference)
-    return json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return json.dumps(to_portable(g, **given), allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _plain(value: Any, what: str) -> Any:
@@ -211,10 +204,7 @@ def _with_native_categories(model: Any, encoder: dict[str, Any]) -> dict[str, An
 
 
 def _classifier(model: Any, *, gaps: bool) -> dict[str, Any] | None:
-    """Parameters of a classifier of two classes on encoded numbers; None if it is of a kind that is not known.
-
-    With `gaps`, some may come to it, and its trees say where they go.
-    """
+    """Parameters of a classifier on encoded numbers, or None; with `gaps`, trees say where they go."""
     # By type, not isinstance: a subclass may predict in another way.
     if type(model) is LogisticRegression:
         return {"kind": "logistic", "intercept": float(model.intercept_[0]), "coef": model.coef_[0].tolist()}
