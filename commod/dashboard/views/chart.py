@@ -15,7 +15,7 @@ from commod.dashboard.views.words import say_declared
 from commod.datasets import on_forget
 
 # How charts write numbers where the first language does not.
-_NUMBERS = {"fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", ""]}}
+_NUMBERS = {"fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", ""], "percent": "\u202f%"}}
 
 
 @lru_cache(maxsize=64)

@@ -4,11 +4,9 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import concept_cards
-from commod.dashboard.text.language import declared_in_html
-from commod.dashboard.views.words import say_declared
+from commod.dashboard.views.words import say_declared, say_in_html
 from commod.explain.forms import form_in_words, guess_in_words
 
 
@@ -18,18 +16,14 @@ def draw_concepts(result: FitResult) -> None:
     form = form_in_words(result.g, result.task.spec.outcomes, result.line_in_words)
     text = f"{result.acts_only} {form} k only decides how finely the same model is read."
     st.caption(escape_markdown(say_declared(text.strip())))
-    st.html(cards_of(result))
+    st.html(say_in_html(cards_of(result)))
     if told := guess_in_words(result.concepts):
         st.caption(escape_markdown(say_declared(told)))
 
 
 def cards_of(result: FitResult) -> Markup:
     """A card for each concept."""
-    language = session.language()
-
-    def made() -> Markup:
-        cards = concept_cards(result.loadings, result.concepts, result.task.spec.people)
-        return Markup(declared_in_html(language, cards))  # nosec B704
-
-    cards: Markup = result.keep(f"cards_{language}", made)
-    return cards
+    made: Markup = result.keep(
+        "cards", lambda: concept_cards(result.loadings, result.concepts, result.task.spec.people)
+    )
+    return made

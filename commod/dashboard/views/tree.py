@@ -7,13 +7,11 @@ from commod.charts import plot_f1_by_depth
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import deferred_paint, result_of
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.state import session
 from commod.dashboard.text.html import tree_list
-from commod.dashboard.text.language import declared_in_html
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
-from commod.dashboard.views.words import say, say_declared, tip
+from commod.dashboard.views.words import say, say_declared, say_in_html, tip
 from commod.explain import ChangeTree
 
 
@@ -28,7 +26,7 @@ def draw_tree(result: FitResult, depth: int) -> None:
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:
             controls.control("depth")
-            st.html(tree_of(result, found, depth))
+            st.html(say_in_html(tree_of(result, found, depth)))
         with narrow:
             st.metric(say_declared("F1 of the tree on test"), say_declared(f"{found.f1:.2f}"), help=tip("f1"))
             frame = result.keep(f"f1_{depth}", lambda: _depths(found, depth))
@@ -46,8 +44,7 @@ def draw_tree(result: FitResult, depth: int) -> None:
 
 def tree_of(result: FitResult, found: ChangeTree, depth: int) -> str:
     """The tree as HTML."""
-    language = session.language()
-    made: str = result.keep(f"tree_{depth}_{language}", lambda: declared_in_html(language, tree_list(found)))
+    made: str = result.keep(f"tree_{depth}", lambda: tree_list(found))
     return made
 
 

@@ -123,7 +123,7 @@ def test_the_report_opens_with_its_verdicts_and_names_what_got_less_fair():
     assert "P-Rule falls" not in text  # it rises, which is fairer
 
 
-@pytest.mark.parametrize("name", ["law_school", "compas"])
+@pytest.mark.parametrize("name", ["law_school", pytest.param("compas", marks=pytest.mark.slow)])
 def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     result = fitted(name)
     page = report(result)
