@@ -173,7 +173,7 @@ class Page {
       all.map((query, mark) => ({ kind, mark, place: mark, at: this.models.point(query), query })));
     this.deployed = { fairness: fair.f, accuracy: accuracy.f, change_rate: 0 };
     const data = {
-      here, names, states: words.states, alt: words.alt, good: pack.good, many: pack.many, groups: here.groups.length,
+      here, names, meaning: words.meaning[settings.fairness], legend: dots ? "" : `▲ ${words.better}   ▼ ${words.worse}`, states: words.states, alt: words.alt, good: pack.good, many: pack.many, groups: here.groups.length,
       layout: [...names, here.groups.length, this.language].join("|"), symbols: words.symbols, query: settings,
       sliders: Object.fromEntries(SLIDERS.map((name) => [name, `set_${name}`])), fixed: this.lesson !== null,
       points: this.points, axes: ["fairness", "accuracy"], deployed: this.deployed,
