@@ -20,7 +20,6 @@ from commod.datasets.choice_options import add_options, given_options, roles_in
 from commod.explain.checks import MARKS
 from commod.explain.doubts import doubts_about, first_scores
 from commod.explain.forms import form_in_words
-from commod.explain.tree import rules_in_words
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.metrics.intervals import new_people_interval
 from commod.models import Commod, evaluate, figures_of
@@ -34,10 +33,7 @@ if TYPE_CHECKING:
     from commod.experiments import Scene
 
 _EXITS = "Exit codes: 0 still true, 1 not any more, 2 usage error, 3 cannot tell."
-_UPDATES_HELP = (
-    "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions; "
-    "tree: follow the rules of a tree"
-)
+_UPDATES_HELP = "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -383,10 +379,6 @@ def _fit(arguments: argparse.Namespace) -> int:
         now = int((g.predict(scene.train.X) != g.classes_[scene.decisions_train]).sum())
         _say(f"\n{now:,} training rows change. On 1,000 new people expect {low} to {high} changes.")
     _say(_plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
-    if g.rules is not None:
-        for name, asks in zip(g.concepts_, rules_in_words(g, task), strict=True):
-            _say(_plain(f"  {name}: {', '.join(words for _, words in asks)}"))
-        return 0
     _say("\nConcepts (unit directions in standardised features; their weights in brackets)")
     weights = [*g.concept_weights_, *g.shift_weights_]
     for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):

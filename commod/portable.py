@@ -13,16 +13,15 @@ to where the model is to run, and::
 The file is written by `commod.models.export.to_portable`. Predictions are those of the model it was written from, to
 1e-9.
 
-The formats, ``commod-portable/1`` to ``commod-portable/6``
+The formats, ``commod-portable/1`` to ``commod-portable/5``
 -----------------------------------------------------------
 Strict JSON (no NaN, no infinity): one object with
 
 ``format``
     ``"commod-portable/1"``; ``"commod-portable/2"`` for a model with a shift; ``"commod-portable/3"`` for one that acts
     on some people only; ``"commod-portable/4"`` for one that says how raw cells are read, takes gaps, or has a line of
-    its own; ``"commod-portable/5"`` for one that counts decisions; ``"commod-portable/6"`` for one that does so by
-    rules. A later version may have all that the earlier ones have. A reader that does not know the version refuses the
-    file.
+    its own; ``"commod-portable/5"`` for one that counts decisions. A later version may have all that the earlier ones
+    have. A reader that does not know the version refuses the file.
 ``about``
     Texts about the model, for people; not used.
 ``settings``
@@ -57,11 +56,6 @@ Strict JSON (no NaN, no infinity): one object with
     In version 5: r·(logit f − t) + s, with ``step`` more of s for those whom f accepts, only says who is flipped. Where
     it has another sign than logit f − t, the ratio is −``mirror``; everybody else keeps f's score. ``r`` then has no
     concepts.
-``rules``, ``mirror``
-    In version 6, in place of ``s`` and ``flips``: a list of ``{"accepted": ..., "asks": [[column, number, above],
-    ...]}``. A rule holds for those whom f accepts (or, if ``accepted`` is false, rejects) and whose encoded columns are
-    above the number, or not, as each of its ``asks`` says. Where one holds, the ratio is −``mirror``; everybody else
-    keeps f's score. The weights of ``r`` are 0.
 ``acts_on``
     In version 3, and in version 4 where there is one, ``"negative"`` or ``"positive"``: the decision of f (positive
     where its probability is above 0.5, or the line) that the model acts on. Everybody else keeps f's score: r = 1 and
@@ -114,7 +108,6 @@ __all__ = [
     "DIRECTED",
     "FORMAT",
     "MISSING_WORDS",
-    "RULED",
     "SHIFTED",
     "ColumnRule",
     "Portable",
@@ -136,9 +129,7 @@ DIRECTED = "commod-portable/3"
 CONTRACTED = "commod-portable/4"
 # The same of a model that counts decisions; with or without what the others have.
 COUNTED = "commod-portable/5"
-# The same of a model whose changes follow rules.
-RULED = "commod-portable/6"
-FORMATS = (FORMAT, SHIFTED, DIRECTED, CONTRACTED, COUNTED, RULED)
+FORMATS = (FORMAT, SHIFTED, DIRECTED, CONTRACTED, COUNTED)
 # A score that is flipped from the very line lands this far beyond it.
 ACROSS = 1e-9
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
@@ -207,15 +198,11 @@ class Portable:
             self._include_score = bool(content["r"]["include_score"])
             width = len(self._encoder.mean) + self._include_score
             self._ratio = _Linear.read(content["r"], width)
-            newer = found in (CONTRACTED, COUNTED, RULED)
+            newer = found in (CONTRACTED, COUNTED)
             shifted = found in (SHIFTED, COUNTED) or (found in (DIRECTED, CONTRACTED) and "s" in content)
             self._shift = _Linear.read(content["s"], width) if shifted else _Linear(0.0, np.zeros(width), [])
             flips = content["flips"] if found == COUNTED else {"step": 0.0, "mirror": 0.0}
             self._step, self._mirror = _number(flips["step"]), _number(flips["mirror"])
-            self._changed: list[_Rule] | None = None
-            if found == RULED:
-                self._changed = [_Rule.read(rule, width) for rule in content["rules"]]
-                self._mirror = _number(content["mirror"])
             if shifted and len(self._shift.concepts) != len(self._ratio.concepts) and not self._mirror:
                 raise ValueError("r and s that are read through different concepts")
             directed = found == DIRECTED or (newer and "acts_on" in content)
@@ -313,12 +300,7 @@ class Portable:
         for j, (name, weight, loadings) in enumerate(self._ratio.concepts):
             value = float(x[0] @ loadings)
             terms.append((name, value, weight, acts * value * weight, acts * shifts[j] if shifts else 0.0))
-        if self._changed is not None:
-            across = float(self._act(x, logits)[1][0])
-            for j, rule in enumerate(self._changed, start=1):
-                value, weight = float(rule.holds(x, logits)[0]), -1.0 - self._mirror
-                terms.append((f"Rule {j}", value, weight, value * weight, value * across))
-        elif self._mirror:
+        if self._mirror:
             for (name, weight, loadings), shift in zip(self._shift.concepts, shifts, strict=True):
                 terms.append((name, float(x[0] @ loadings), weight, 0.0, acts * shift))
             ratio, shift = (float(each[0]) for each in self._act(x, logits))
@@ -337,9 +319,8 @@ class Portable:
         return [*out, {**end, "logit": ratio * logit + shift, "logit_after": ratio * logit + shift}]
 
     def __repr__(self) -> str:
-        concepts = f"{len(self._ratio.concepts or self._shift.concepts)} concepts"
-        told = concepts if self._changed is None else f"{len(self._changed)} rules"
-        return f"<Portable: f {self._f['kind']}, {told}, columns {self.columns}>"
+        concepts = len(self._ratio.concepts or self._shift.concepts)
+        return f"<Portable: f {self._f['kind']}, {concepts} concepts, columns {self.columns}>"
 
     def _acted_on(self, logit: Array) -> NDArray[np.bool_]:
         if self._acts_on == "everybody":
@@ -361,8 +342,6 @@ class Portable:
         if not self._mirror:
             return np.where(acted, ratio, 1.0), np.where(acted, shift, 0.0)
         flipped = acted & ((ratio * logit + shift > 0) != (logit > 0))
-        if self._changed is not None:
-            flipped = np.any([np.zeros(len(x), dtype=bool), *(rule.holds(x, logit) for rule in self._changed)], axis=0)
         return np.where(flipped, -self._mirror, 1.0), np.where(flipped, np.where(logit > 0, -ACROSS, ACROSS), 0.0)
 
     def _encoded_and_logit(self, rows: Rows, base_scores: Any, *, score_needed: bool = True) -> tuple[Array, Array]:
@@ -781,28 +760,6 @@ class _Linear:
 
     def __call__(self, x: Array) -> Array:
         return np.asarray(x @ self.coef + self.intercept)
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """Whose decision changes."""
-
-    accepted: bool
-    asks: list[tuple[int, float, bool]]  # an encoded column, a number, whether it must be above
-
-    @classmethod
-    def read(cls, content: Mapping[str, Any], width: int) -> _Rule:
-        asks = [(int(column), _number(cut), bool(above)) for column, cut, above in content["asks"]]
-        if not all(0 <= column < width for column, _, _ in asks):
-            raise ValueError("a rule that asks for a column that is not there")
-        return cls(bool(content["accepted"]), asks)
-
-    def holds(self, x: Array, logit: Array) -> NDArray[np.bool_]:
-        """Of which rows."""
-        holds = (logit > 0) == self.accepted
-        for column, cut, above in self.asks:
-            holds = holds & ((x[:, column] > cut) == above)
-        return np.asarray(holds)
 
 
 @dataclass(frozen=True)

@@ -115,8 +115,8 @@ def group_guesses():
             g = Commod(scene.f, **scene.task.spec.commod_settings | {"update": update})
             with judged_elsewhere():
                 g.fit(**scene.train.fit_arguments, base_scores=scene.scores_train)
-            parts = ((scene.encoded_train, scene.logit_train), (scene.encoded_test, scene.logit_test))
-            tells = proxies_of(*(g.activations_of(*part) for part in parts), *groups)
+            parts = scene.encoded_train, scene.encoded_test
+            tells = proxies_of(*map(g.activations_of, parts), *groups)
             best = tells.loc[tells["auc"].idxmax()] if len(tells) else None
             row.append("no change" if best is None else f"{best['auc']:.2f} [{best['low']:.2f}, {best['high']:.2f}]")
         rows.append(row)

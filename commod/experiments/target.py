@@ -188,7 +188,7 @@ def find_settings(
         Where the search for it begins; default, what goes with the data set.
     n_concepts : int, optional
         k of the model returned. It is not searched: k is a reading of a linear r and moves no decision.
-    update : {"ratio", "affine", "decisions", "tree"}
+    update : {"ratio", "affine", "decisions"}
     direction : {"both", "improve", "worsen"}
     features : list of columns, optional
     max_changes : int or float, optional

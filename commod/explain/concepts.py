@@ -8,9 +8,7 @@ import pandas as pd
 
 from commod.datasets.task import Task
 from commod.explain.forms import sums_of
-from commod.explain.tree import rules_in_words
 from commod.models.estimator import SCORE_FEATURE, Commod
-from commod.models.rescaler import Rule
 from commod.wording import listed
 
 # A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
@@ -28,17 +26,8 @@ def explain_loadings(g: Commod, task: Task) -> pd.DataFrame:
     DataFrame
         Columns ``concept, feature, label, is_level, loading`` (in the unit direction) and ``contribution`` (loading ×
         weight of the concept: what one standard deviation of the feature adds to r, to the shift, or to the balance).
-        Zeros are left out. With ``update="tree"``, what each rule asks, in words, as its ``label``.
+        Zeros are left out.
     """
-    if g.rules is not None:
-        return pd.DataFrame(
-            [
-                {"concept": concept, "feature": feature, "label": words, "is_level": False}
-                for concept, asks in zip(g.concepts_, rules_in_words(g, task), strict=True)
-                for feature, words in asks
-            ],
-            columns=LOADINGS[:4],
-        ).assign(loading=1.0, contribution=-1.0)
     origins = [*g.encoder_.origin_, *([(SCORE_FEATURE, None)] if g.include_score else [])]
     concepts = g.concept_directions()
     W, weights = concepts.to_numpy(), [*g.concept_weights_, *g.shift_weights_]
@@ -87,7 +76,6 @@ def explain_concepts(
         value = activations[concept].to_numpy()
         spread = value.std()
         active = value > value.mean() + ACTIVATION * spread if spread > 0 else np.zeros(len(value), dtype=bool)
-        active = value > 0 if g.rules is not None else active
         row = {
             "concept": concept,
             "part": sums_of(g)[concept in g.shift_weights_],
@@ -100,12 +88,6 @@ def explain_concepts(
             "raised": int((changed & active & (decisions_g == 1)).sum()),
             "lowered": int((changed & active & (decisions_g == 0)).sum()),
         }
-        if g.rules is not None:
-            rule = g.rules[int(directions.columns.get_loc(concept))]
-            asks = loadings[concept]
-            row |= {"part": "rule", "features": len(asks), "sentence": _rule(rule, asks, row["activated"], task)}
-            rows.append(row)
-            continue
         sentence = _sentence(row, loadings.get(concept), task)
         if g.decides and loadings.get(concept) is not None:
             least = value < value.mean() - ACTIVATION * spread
@@ -114,12 +96,6 @@ def explain_concepts(
         rows.append({**row, "sentence": sentence})
     frame = pd.DataFrame(rows, columns=CONCEPTS).set_index("concept")
     return frame.astype({"changed_activated": "Float64", "changed_others": "Float64"})
-
-
-def _rule(rule: Rule, asks: pd.DataFrame, count: int, task: Task) -> str:
-    """What becomes of the people of a rule."""
-    asked, now = " and ".join(in_a_sentence(words) for words in asks["label"]), task.spec.outcomes[not rule.accepted]
-    return f"If {asked}, g says “{now}”. This changes {count:,} {task.spec.people}."
 
 
 def _share(changed: np.ndarray, among: np.ndarray) -> Any:

@@ -25,11 +25,6 @@ def starts_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
 
 def form_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
     """How g's decision comes about; `line` is where f's score turns it."""
-    if g.rules is not None:
-        return (
-            "The tree is the model. g gives the other decision to everyone for whom one of the rules below holds, and "
-            f"their score lands just across the line ({line}). Everyone else keeps f's score."
-        )
     adds = "plus, for each concept, its weight times how much a person shows of it"
     if g.decides:
         starts = starts_in_words(g, outcomes).replace(" =", ":", 1)

@@ -91,7 +91,7 @@ def explain_people(
         "sure": certainty(logit[at], g.line_),
     }
     concepts, weights = g.concept_directions(), np.array([*g.concept_weights_, *g.shift_weights_])
-    parts = g.activations_of(encoded[at], logit[at]).to_numpy() * weights  # (changed, concepts)
+    parts = g.activations_of(encoded[at]).to_numpy() * weights  # (changed, concepts)
     for j, concept in enumerate(concepts.columns):
         if concepts[concept].any():
             columns[f"concept:{concept}"] = parts[:, j]

@@ -77,8 +77,6 @@ def explain_with_shap(
     callback : callable
         Called with the share done; an exception it raises ends the work.
     """
-    if g.rules is not None:
-        raise ValueError("A tree is no sum over features: update='tree' has nothing to put beside SHAP.")
     warm_up()
     Permutation, Independent = _shap()
     rng = np.random.default_rng(seed)

@@ -11,8 +11,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.task import Task
-from commod.models.estimator import Commod
-from commod.models.rescaler import Ask, Rule
 
 # Depths of the trees that are fitted to the changes.
 DEPTHS = range(1, 7)
@@ -128,74 +126,6 @@ def _read(
 
     visit(0, -1, 0, "everyone")
     return pd.DataFrame(out)
-
-
-def explain_rules(g: Commod, task: Task, encoded: np.ndarray, logit: np.ndarray) -> ChangeTree:
-    """The tree of a model that is one (``update="tree"``), with the people of these rows at each node.
-
-    Its first question is what f says. Nothing is fitted: the leaves that say "changed" are the rules of `g`.
-
-    `encoded`, `logit`: arrays (rows, encoded columns) and (rows,); as g's encoder gives them, and logits of f less that
-    of its threshold.
-    """
-    out: list[dict[str, Any]] = []
-    changed = (g.rescaler_.score(encoded, logit) > 0) != (logit > 0)
-    ends = np.zeros(len(encoded), dtype=np.int64)
-
-    def visit(here: np.ndarray, rules: list[Rule], place: tuple[int, int, str], asked: int) -> None:
-        node, (parent, depth, words) = len(out), place
-        leaf = not rules or asked == len(rules[0].asks)
-        count, n_changed = int(here.sum()), int(changed[here].sum())
-        found = {"node": node, "parent": parent, "depth": depth, "rule": words, "leaf": leaf, "count": count}
-        found |= {"changed": n_changed, "share": n_changed / count if count else 0.0, "predicts": bool(leaf and rules)}
-        out.append({**found, "column": None, "level": None, "cut": None})
-        if leaf:
-            ends[here] = node
-            return
-        if asked < 0:  # the root
-            told, goes, high = (
-                [f"where f says “{word}”" for word in task.spec.outcomes],
-                logit > 0,
-                [r.accepted for r in rules],
-            )
-        else:
-            feature, cut, _ = rules[0].asks[asked]
-            column, level = g.encoder_.origin_[feature]
-            out[-1] |= {"column": column, "level": level, "cut": None if level is not None else _raw(g, feature, cut)}
-            told, goes = list(_words(g, task, feature, cut)), encoded[:, feature] > cut
-            high = [rule.asks[asked][2] for rule in rules]
-        for side, words in enumerate(told):
-            below = [rule for rule, above in zip(rules, high, strict=True) if above == bool(side)]
-            visit(here & (goes == bool(side)), below, (node, depth + 1, words), asked + 1)
-
-    visit(np.ones(len(encoded), dtype=bool), list(g.rules or ()), (-1, 0, "everyone"), -1)
-    nodes = pd.DataFrame(out)
-    f1, depth = float(changed.any()), int(nodes["depth"].max())
-    return ChangeTree(nodes, f1, pd.DataFrame([{"depth": depth, "f1": f1, "leaves": int(nodes["leaf"].sum())}]), ends)
-
-
-def rules_in_words(g: Commod, task: Task) -> list[list[tuple[str, str]]]:
-    """What each rule of `g` asks, as encoded features and words, and what f says; what another implies is left out."""
-    names = g.get_feature_names_out()
-    found = []
-    for rule in g.rules or ():
-        last: dict[tuple[int, bool], Ask] = {
-            (feature, above): (feature, cut, above) for feature, cut, above in rule.asks
-        }
-        asks = [(names[feature], _words(g, task, feature, cut)[above]) for feature, cut, above in last.values()]
-        found.append([*asks, ("", f"f says “{task.spec.outcomes[rule.accepted]}”")])
-    return found
-
-
-def _raw(g: Commod, feature: int, cut: float) -> float:
-    """A number that is compared with an encoded feature, in original units."""
-    return float(cut * g.encoder_.scale_[feature] + g.encoder_.mean_[feature])
-
-
-def _words(g: Commod, task: Task, feature: int, cut: float) -> tuple[str, str]:
-    column, level = g.encoder_.origin_[feature]
-    whole = level is None and bool((pd.to_numeric(task.X[column], errors="coerce").dropna() % 1 == 0).all())
-    return _rules(task, g.encoder_, feature, _raw(g, feature, cut), whole)
 
 
 def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, whole: bool) -> tuple[str, str]:

@@ -176,8 +176,7 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
     Parameters
     ----------
     by : {"concept", "column"}
-        One term for each concept, or for each input column (all levels of a category together), heaviest first. A
-        tree has a term for each rule, either way.
+        One term for each concept, or for each input column (all levels of a category together), heaviest first.
 
     Returns
     -------
@@ -189,7 +188,6 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
     """
     if by not in ("concept", "column"):
         raise ValueError(f"by must be 'concept' or 'column', got {by!r}.")
-    by = "concept" if g.rules is not None else by  # a tree is no sum over columns
     terms = g.explain_prediction(x, by="concept" if by == "concept" else "feature")
     adds = ["ratio", "shift", "logit"]
     first, constant, last = (terms.loc[name] for name in ("f", "constant", "g"))

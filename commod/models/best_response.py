@@ -30,7 +30,6 @@ from commod.models.levers import Levers
 from commod.models.objective import NewtonTerms, ScoreState
 from commod.models.prices import PricePath
 from commod.models.rescaler import LinearRescaler, acted_on
-from commod.models.rules import RulePath
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
 
@@ -226,11 +225,10 @@ class WarmStart:
 
     @contextmanager
     def prices(self, data: TrainingData, weights: LossWeights) -> Iterator[PricePath]:
-        """The same for ``update="decisions"`` and ``update="tree"``."""
+        """The same for ``update="decisions"``."""
         path = self._prices
         if path is None or not path.fits(data, weights):
-            kind = RulePath if weights.update == "tree" else PricePath
-            path = self._prices = kind(data, weights, self.rungs.get(PRICES, ()) if path is None else ())
+            path = self._prices = PricePath(data, weights, self.rungs.get(PRICES, ()) if path is None else ())
         yield path
         self.rungs[PRICES] = path.steps
 

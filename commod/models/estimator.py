@@ -25,8 +25,7 @@ from commod.models.collapse import CollapseWarning, collapse_in_words, warn_of_r
 from commod.models.concepts import feature_distances
 from commod.models.prices import solve_prices
 from commod.models.reading import Reading, read_concepts
-from commod.models.rescaler import DIRECTIONS, LinearRescaler, Rule, RuleRescaler, acted_on, acts_on_of
-from commod.models.rules import RulePath, solve_rules
+from commod.models.rescaler import DIRECTIONS, LinearRescaler, acted_on, acts_on_of
 from commod.models.solution import Solution, StepCallback
 from commod.models.threads import single_threaded
 from commod.models.training import LossWeights, TrainingData
@@ -54,9 +53,7 @@ _OPTIONS: dict[tuple[str, str], dict[str, type]] = {
 _OPTIONS["adversarial", "mlp"] = _OPTIONS["adversarial", "linear"] | {"width": int}
 
 SCORE_FEATURE = "f_logit"
-UPDATES = ("ratio", "affine", "decisions", "tree")
-# Updates that count decisions, and can keep a budget of them.
-COUNTING = ("decisions", "tree")
+UPDATES = ("ratio", "affine", "decisions")
 # Weights of this mean or more are those of a survey rather than numbers of rows.
 MANY_PEOPLE = 10
 
@@ -66,8 +63,7 @@ class Commod(EditedModel):
 
     r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Beyond the paper, with
     ``update="affine"``, g(x) = σ(r(x)·logit f(x) + s(x)), s linear through the same concepts; ``update="decisions"``
-    counts changed decisions instead of moved scores, and ``update="tree"`` does so by the leaves of a tree. Training
-    minimises
+    counts changed decisions instead of moved scores. Training minimises
     L_Y − λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in
     the modules of this package), L_S being the loss of an adversary that reads the sensitive attribute from the new
     score; a shift adds λ_ratio·‖s‖², in units in which s counts as r − 1 does (`shift_unit`), and its own sparsity.
@@ -96,20 +92,17 @@ class Commod(EditedModel):
     n_concepts : int, default 2
         k, into how many concepts r is read. It adds no power to a linear r: a larger k is a finer reading.
     fairness : {"demographic_parity", "equalized_odds"}
-    update : {"ratio", "affine", "decisions", "tree"}, default "ratio"
+    update : {"ratio", "affine", "decisions"}, default "ratio"
         "ratio" multiplies f's logit by r, as the paper does: a decision changes where r < 0, and then most for those of
         whom f was surest. "affine" also adds a shift s(x), linear in the same features: a decision changes where
         r·logit + s has another sign than logit, which people near the line can do with a small shift. "decisions"
         minimises errors + λ_ratio·changes + the price of the gap between groups (`commod.models.prices`): people who
         stay keep f's score, and those who are flipped land just across the line. There `lambda_fair` is a target: 0 is
         f's own fairness on the training rows, 10 is parity, 5 is halfway; and a change costs 20·`lambda_ratio` errors.
-        "tree" has the same prices, but flips whole leaves of a tree of at most three questions on either side of f's
-        line (`commod.models.rules`): its concepts are these rules, and `n_concepts` plays no part. All but "ratio" are
-        for ``rescaler="linear"`` with ``solver="best_response"``.
+        All but "ratio" are for ``rescaler="linear"`` with ``solver="best_response"``.
     max_changes : int or float, optional
-        A budget, for ``update="decisions"`` and ``update="tree"``: at most so many training rows change (a whole
-        number), or such a share of them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps
-        it.
+        A budget, for ``update="decisions"``: at most so many training rows change (a whole number), or such a share
+        of them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps it.
     direction : {"both", "improve", "worsen"}, default "both"
         "improve": the update acts only on people whom f decides unfavourably, so that nobody loses the favourable
         decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either is for
@@ -156,7 +149,7 @@ class Commod(EditedModel):
         The same s by feature.
     shift_intercept_ : float
     feature_groups_ : list of arrays
-        Numbers of the encoded features of each concept, also of those without weight; of rules, none.
+        Numbers of the encoded features of each concept, also of those without weight.
     path_ : DataFrame
         Points passed from g = f to the target: λ_fair, loss terms, and the key figures on the training rows:
         accuracy, p_rule, dm, change_rate and what else is declared one.
@@ -369,15 +362,11 @@ class Commod(EditedModel):
                 "lower n_concepts."
             )
         if self.max_changes is not None:
-            if self.update not in COUNTING:
-                raise ValueError(
-                    "max_changes is a budget of update='decisions' and update='tree': choose one of them, or no budget."
-                )
+            if self.update != "decisions":
+                raise ValueError("max_changes is a budget of update='decisions': choose it, or no budget.")
             check_weight("max_changes", self.max_changes)
-        if self.update in COUNTING and not (isinstance(self.ratio_norm, str) and self.ratio_norm == "identity"):
-            raise ValueError(f"update={self.update!r} counts people, not scores: it needs ratio_norm='identity'.")
-        if self.update == "tree" and self.include_score:
-            raise ValueError("update='tree' asks for features, not for f's score: it needs include_score=False.")
+        if self.update == "decisions" and not (isinstance(self.ratio_norm, str) and self.ratio_norm == "identity"):
+            raise ValueError("update='decisions' counts people, not scores: it needs ratio_norm='identity'.")
         if isinstance(self.ratio_norm, str):
             check_choice("ratio_norm", self.ratio_norm, ("identity", "fisher", "mahalanobis"))
             if self.ratio_norm == "mahalanobis" and (self.rescaler, self.solver) != ("linear", "best_response"):
@@ -407,10 +396,8 @@ class Commod(EditedModel):
         warm_start: WarmStart | None,
     ) -> Solution:
         options = check_options(self.solver_options, _OPTIONS[self.solver, self.rescaler], self.solver)
-        if weights.update in COUNTING:
+        if weights.update == "decisions":
             with (warm_start or WarmStart()).prices(data, weights) as path:
-                if isinstance(path, RulePath):
-                    return solve_rules(path, weights.fair, callback, self._budget(data))
                 return solve_prices(path, weights.fair, callback, self._budget(data))
         if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
             # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
@@ -470,12 +457,6 @@ class Commod(EditedModel):
         """Whether r·logit f + s says who is flipped, and no more: ``update="decisions"``."""
         return self.has_shift and self.rescaler_.mirror is not None
 
-    @property
-    def rules(self) -> tuple[Rule, ...] | None:
-        """With ``update="tree"``, whose decisions change: the concepts in their order; else None."""
-        check_is_fitted(self, "rescaler_")
-        return self.rescaler_.rules if isinstance(self.rescaler_, RuleRescaler) else None
-
     def ratio(self, X: Any, *, base_scores: Any = None) -> Array:
         """r(x) of each row; without a shift, a decision changes where it is negative."""
         return self.ratio_and_shift(X, base_scores=base_scores)[0]
@@ -512,18 +493,13 @@ class Commod(EditedModel):
             yield self.classes_[(rescaler.score(encoded, logit) > 0).astype(int)]
 
     def concept_activations(self, X: Any, *, base_scores: Any = None) -> pd.DataFrame:
-        """Value of each concept for each row, concept_j · x in standardised features; 0 is the training average.
-
-        With ``update="tree"``, 1 where the rule holds and 0 elsewhere.
-        """
+        """Value of each concept for each row, concept_j · x in standardised features; 0 is the training average."""
         index = X.index if isinstance(X, pd.DataFrame) else None
-        return self.activations_of(*self._encoded_and_logit(X, base_scores)).set_axis(index)
+        return self.activations_of(self._encoded_and_logit(X, base_scores)[0]).set_axis(index)
 
-    def activations_of(self, encoded: Array, logit: Array) -> pd.DataFrame:
-        """`concept_activations` of encoded rows with these logits of f, less that of the threshold."""
+    def activations_of(self, encoded: Array) -> pd.DataFrame:
+        """`concept_activations` of encoded rows."""
         directions = self.concept_directions()
-        if isinstance(self.rescaler_, RuleRescaler):
-            return pd.DataFrame(self.rescaler_.activations(encoded, logit), columns=directions.columns)
         return pd.DataFrame(encoded @ directions.to_numpy(), columns=directions.columns)
 
     def explain_prediction(self, x: Any, *, by: str = "concept", base_scores: Any = None) -> pd.DataFrame:
@@ -533,7 +509,6 @@ class Commod(EditedModel):
         ----------
         x : DataFrame of one row, Series, or array (1, d)
         by : {"concept", "feature"}
-            A tree is no sum over features: with ``update="tree"`` there is a row for each rule, either way.
 
         Returns
         -------
@@ -552,10 +527,7 @@ class Commod(EditedModel):
         if len(encoded) != 1:
             raise ValueError(f"explain_prediction explains one instance at a time, got {len(encoded)} rows.")
         concepts, decides = self._concepts(), self.decides
-        if self.rules is not None:
-            values, weights = self.activations_of(encoded, logit).to_numpy()[0], self.concept_weights_
-            shifts = values * self.rescaler_.ratio_and_shift(encoded, logit)[1]
-        elif by == "concept":
+        if by == "concept":
             directions, weights = concepts, self.concept_weights_
             if decides:  # all that concepts do is in the shift
                 directions, weights = self.shift_concepts_, self.shift_weights_

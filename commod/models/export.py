@@ -19,8 +19,8 @@ from commod.datasets.encoding import TabularEncoder
 from commod.datasets.raw import MISSING, OTHER, Contract
 from commod.models.base_scores import BaseModel
 from commod.models.estimator import Commod
-from commod.models.rescaler import MIRROR, LinearRescaler, RuleRescaler
-from commod.portable import CONTRACTED, COUNTED, DIRECTED, FORMAT, RULED, SHIFTED, ColumnRule
+from commod.models.rescaler import LinearRescaler
+from commod.portable import CONTRACTED, COUNTED, DIRECTED, FORMAT, SHIFTED, ColumnRule
 
 __all__ = ["portable_json", "to_portable"]
 
@@ -58,7 +58,7 @@ def to_portable(
         If r is a network, or a column's name or level is neither text, number nor truth value.
     """
     check_is_fitted(g, "rescaler_")
-    if not isinstance(g.rescaler_, LinearRescaler | RuleRescaler):
+    if not isinstance(g.rescaler_, LinearRescaler):
         raise ValueError("Only a linear r can be written down: fit with rescaler='linear'.")
     encoder, acts_on = _encoder(g.encoder_), g.rescaler_.acts_on
     columns = list(getattr(g, "feature_names_in_", range(g.n_features_in_)))
@@ -75,9 +75,7 @@ def to_portable(
     }
     return {
         # The oldest version that says it all, so that loaders out there go on reading what they can.
-        "format": RULED
-        if g.rules is not None
-        else COUNTED
+        "format": COUNTED
         if g.decides
         else CONTRACTED
         if rules or g.line_ != 0 or _is_new(encoder) or _is_new(f.get("encoder", encoder))
@@ -96,9 +94,8 @@ def to_portable(
             "coef": g.coef_.tolist(),
             "features": [str(name) for name in g.coef_.index],
             "include_score": bool(g.include_score),
-            "concepts": [] if g.rules is not None else _concepts(g.concepts_, g.concept_weights_),
+            "concepts": _concepts(g.concepts_, g.concept_weights_),
         },
-        **({"rules": [asdict(rule) for rule in g.rules], "mirror": MIRROR} if g.rules is not None else {}),
         **({"s": shift} if g.has_shift else {}),
         **({"flips": {"step": g.rescaler_.shift_step, "mirror": g.rescaler_.mirror}} if g.decides else {}),
         **({"acts_on": acts_on} if directed else {}),

@@ -144,13 +144,9 @@ class PricePath:
 
     def _fairness(self, decided: NDArray[np.bool_]) -> float:
         """How far these decisions are on the way from f's fairness to parity."""
-        return float(self._shares(np.array(self._figure_of(decided))))
-
-    def _shares(self, figures: Array) -> Array:
-        """The same of many, by their figures."""
         way = (1.0 if self._figure.direction > 0 else 0.0) - self._start
-        shares = np.ones_like(figures) if abs(way) < 1e-12 else (figures - self._start) / way
-        return np.where(np.isfinite(shares), shares, 0.0)
+        share = 1.0 if abs(way) < 1e-12 else (self._figure_of(decided) - self._start) / way
+        return share if np.isfinite(share) else 0.0
 
     # ---- rules ----
 
@@ -347,11 +343,6 @@ class PricePath:
         return PathPoint(self.rescaler(theta), terms, n_iter, not stopped), used, stopped
 
 
-def stages_to(lambda_fair: float) -> list[float]:
-    """λ_fair of the models on the path from f to g."""
-    return [0.0, *(stage for stage in STAGES if stage < lambda_fair), *([lambda_fair] if lambda_fair > 0 else [])]
-
-
 def solve_prices(
     path: PricePath, lambda_fair: float, callback: StepCallback | None = None, most: float = np.inf
 ) -> Solution:
@@ -364,7 +355,8 @@ def solve_prices(
     share = min(lambda_fair / PARITY, 1.0)
     if np.isfinite(most):
         share = path.share_within(most, share, report)
-    for value in stages_to(lambda_fair):
+    last = [lambda_fair] if lambda_fair > 0 else []
+    for value in [0.0, *(stage for stage in STAGES if stage < lambda_fair), *last]:
         point, used, solution.stopped = path.point(value, min(value / PARITY, share), report)
         solution.path.append(point)
         if solution.stopped:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from commod.models.adversary import Array
 from commod.models.concepts import group_features, orient, unit_concepts
-from commod.models.rescaler import MIRROR, LinearRescaler, RuleRescaler
+from commod.models.rescaler import LinearRescaler
 from commod.models.solution import Solution
 
 
@@ -37,8 +37,6 @@ def read_concepts(
     learned concepts itself. The shift is read through the same groups, which `derive` (see `WarmStart`) remembers.
     """
     fitted = solution.rescaler
-    if isinstance(fitted, RuleRescaler):
-        return _read_rules(fitted, names)
     if not isinstance(fitted, LinearRescaler):
         return None
     d, shifted = len(names), fitted.shift_coef is not None
@@ -70,19 +68,6 @@ def read_concepts(
         shift_weights,
         groups,
     )
-
-
-def _read_rules(fitted: RuleRescaler, names: list[str]) -> Reading:
-    """Rules as concepts: 1 for a feature of which more is asked, −1 for one of which less is, and the first counts."""
-    d, features = len(names), pd.Index(names, name="feature")
-    asked = np.zeros((d, len(fitted.rules)))
-    for j, rule in enumerate(fitted.rules):
-        for feature, _, above in reversed(rule.asks):
-            asked[feature, j] = 1.0 if above else -1.0
-    none = pd.Series(np.zeros(d), index=features, name="weight")
-    weights = np.full(len(fitted.rules), -1.0 - MIRROR)
-    concepts = _named(asked, weights, features, [f"Rule {j + 1}" for j in range(len(fitted.rules))])
-    return Reading(1.0, none, *concepts, 0.0, none, *_named(np.zeros((d, 0)), np.zeros(0), features, []), [])
 
 
 def _named(

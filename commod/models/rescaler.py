@@ -97,7 +97,9 @@ class LinearRescaler(Rescaler):
     def ratio_and_shift(self, X: Array, logit: Array) -> tuple[Array, Array]:
         """r(x) and s(x) as they act on rows with these logits of f: 1 and 0 where the update does not act."""
         if self.mirror is not None:
-            return _mirrored((self.balance(X, logit) > 0) != (logit > 0), logit, self.mirror)
+            flipped = (self.balance(X, logit) > 0) != (logit > 0)
+            across = np.where(logit > 0, -ACROSS, ACROSS)
+            return np.where(flipped, -self.mirror, 1.0), np.where(flipped, across, 0.0)
         if self.acts_on == "everybody":
             return self(X), self.shift(X)
         acted = acted_on(self.acts_on, logit)
@@ -112,58 +114,6 @@ class LinearRescaler(Rescaler):
         """The same on rows of `width` features, of which `columns` are those that this one is made for."""
         shift = None if self.shift_coef is None else spread(self.shift_coef, columns, width)
         return replace(self, coef=spread(self.coef, columns, width), shift_coef=shift)
-
-
-# A feature, a number, and whether more than it is asked for.
-Ask = tuple[int, float, bool]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """People whom f accepts, or rejects, and to whom all that is asked applies."""
-
-    accepted: bool
-    asks: tuple[Ask, ...]
-
-    def holds(self, X: Array, logit: Array) -> NDArray[np.bool_]:
-        """Of which rows."""
-        holds = (logit > 0) == self.accepted
-        for feature, cut, above in self.asks:
-            holds = holds & ((X[:, feature] > cut) == above)
-        return np.asarray(holds)
-
-
-@dataclass(frozen=True)
-class RuleRescaler(Rescaler):
-    """r(x) = −mirror, which turns f's decision, for people of one of the rules; 1 for all others."""
-
-    rules: tuple[Rule, ...]
-    acts_on: str = "everybody"
-
-    def __call__(self, X: Array) -> Array:
-        raise ValueError("Rules ask what f decides: use ratio_and_shift.")
-
-    def activations(self, X: Array, logit: Array) -> Array:
-        """1 where a rule holds, else 0, (rows, rules)."""
-        holds = [rule.holds(X, logit) for rule in self.rules]
-        return np.array(holds, dtype=np.float64).reshape(-1, len(X)).T
-
-    def ratio_and_shift(self, X: Array, logit: Array) -> tuple[Array, Array]:
-        """r(x), and the hair's breadth that takes a score off the very line."""
-        return _mirrored(np.asarray(self.activations(X, logit).any(axis=1)), logit, MIRROR)
-
-    def spread(self, columns: NDArray[np.intp], width: int) -> RuleRescaler:
-        """The same on rows of `width` features, of which `columns` are those that this one is made for."""
-        rules = (
-            replace(rule, asks=tuple((int(columns[i]), cut, above) for i, cut, above in rule.asks))
-            for rule in self.rules
-        )
-        return replace(self, rules=tuple(rules))
-
-
-def _mirrored(flipped: NDArray[np.bool_], logit: Array, mirror: float) -> tuple[Array, Array]:
-    """The r and s that flip some to just across the line."""
-    return np.where(flipped, -mirror, 1.0), np.where(flipped, np.where(logit > 0, -ACROSS, ACROSS), 0.0)
 
 
 @dataclass(frozen=True)

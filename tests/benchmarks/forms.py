@@ -25,7 +25,6 @@ FORMS = {
     "ratio": {"update": "ratio"},
     "affine": {"update": "affine"},
     "decisions": {"update": "decisions"},
-    "tree": {"update": "tree"},
     "ratio, nobody loses": {"update": "ratio", "direction": "improve"},
     "affine, nobody loses": {"update": "affine", "direction": "improve"},
     "decisions, nobody loses": {"update": "decisions", "direction": "improve"},
@@ -76,7 +75,7 @@ def models_of(scene, name, fairness):
         return sweep_method(scene, name, fairness).points[[*columns, "settings"]].assign(f=before)
     form = FORMS[name] | ({"favourable": scene.task.spec.favourable} if "direction" in FORMS[name] else {})
     rows = []
-    for line in lines_of({"decisions": "commod_decisions", "tree": "commod_tree"}.get(form["update"], "commod")):
+    for line in lines_of("commod_decisions" if form["update"] == "decisions" else "commod"):
         shared = Shared()
         for cell in line:
             here = replace(cell, method="commod", others=(*cell.others, *form.items()))

@@ -32,7 +32,6 @@ NAMES = {
     "COMMOD, paper's form": ("commod", {}),
     "COMMOD, affine": ("commod", {"update": "affine"}),
     "COMMOD, decisions": ("commod_decisions", {}),
-    "COMMOD, tree": ("commod_tree", {}),
     "LPP": ("lpp", {}),
     "Bayes rule": ("bayes", {}),
 }

@@ -128,7 +128,7 @@ def test_it_searches_in_the_form_asked_for(coarse, small):
 
 
 def test_it_keeps_a_budget(coarse, small):
-    target = find_settings(small, min_fairness=0.1, max_change=0.5, update="tree", max_changes=40)
+    target = find_settings(small, min_fairness=0.1, max_change=0.5, update="decisions", max_changes=40)
     assert target.settings["max_changes"] == 40
     train, _ = small.split(seed=0)
     changed = target.model.predict(train.X) != (target.model.margin_of_f(train.X) > 0)

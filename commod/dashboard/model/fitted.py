@@ -37,7 +37,7 @@ from commod.explain.people import Segments, explain_people, explain_segments, le
 from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
-from commod.explain.tree import DEPTHS, explain_rules
+from commod.explain.tree import DEPTHS
 from commod.explain.what_if import edit_row
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.metrics.intervals import new_people_interval
@@ -166,10 +166,7 @@ class FitResult:
     @property
     def activations(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The values of the concepts on the training and on the test rows."""
-        scene = self.scene
-        rows = (scene.encoded_train, scene.logit_train), (scene.encoded_test, scene.logit_test)
-        own, tested = (self.g.activations_of(*part) for part in rows)
-        return own, tested
+        return self.g.activations_of(self.scene.encoded_train), self.g.activations_of(self.scene.encoded_test)
 
     @cached_property
     def change_counts(self) -> Changes:
@@ -320,12 +317,7 @@ class FitResult:
     # ---- what pages ask for on its own ----
 
     def tree(self, depth: int, depths: Iterable[int] = DEPTHS) -> ChangeTree:
-        """The tree of the changes, fitted on the training rows and read out on the test rows; or the model's own."""
-        if self.g.rules is not None:
-            return explain_rules(self.g, self.task, self.scene.encoded_test, self.scene.logit_test)
-        return self._learnt_tree(depth, depths)
-
-    def _learnt_tree(self, depth: int, depths: Iterable[int] = DEPTHS) -> ChangeTree:
+        """The tree of the changes, fitted on the training rows and read out on the test rows."""
         train, test = (self.scene.train.X, self.changed_train), (self.scene.test.X, self.changed_test)
         return explain_tree(self.task, self.g.encoder_, *train, *test, depth, depths=depths)
 
@@ -403,7 +395,5 @@ class FitResult:
         }
         rows = np.arange(len(scene.test)) if rows is None else rows
         margins = scene.logit_test[rows], self.logit[rows]
-        if tree is not None and self.g.rules is not None:  # it asks what f says, which is no column of later people
-            tree = self._learnt_tree(DEPTH)
         tested_on = reference_of(self.task, scene.test.take(rows), *margins, line=scene.line, tree=tree)
         return portable_json(self.g, about=about, contract=self.task.contract, reference=tested_on)

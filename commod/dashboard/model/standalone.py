@@ -31,7 +31,6 @@ from commod.datasets import Task, TaskSpec, add_task, is_known, is_shipped, load
 from commod.experiments import prepare
 from commod.explain.checks import CHECKS, MARKS, Answer, check_merit
 from commod.explain.merit import explain_merit
-from commod.explain.tree import rules_in_words
 from commod.explain.what_if import FeatureRange, feature_ranges
 from commod.metrics.figures import CRITERIA
 from commod.metrics.pareto import undominated
@@ -177,15 +176,11 @@ def _row(result: FitResult, ranges: Mapping[str, FeatureRange]) -> Row:
 
 
 def _model(result: FitResult) -> dict[str, Any]:
-    """What decides: constants, and weights of encoded features; or rules, with their words."""
+    """What decides: constants, and weights of encoded features."""
     g = result.g
-    if g.rules is not None:
-        rules = [[rule.accepted, [list(ask) for ask in rule.asks]] for rule in g.rules]
-        found = {"rules": rules, "words": [[words for _, words in rule] for rule in rules_in_words(g, result.task)]}
-    else:
-        found = {"r": [g.intercept_, _sparse(g.coef_)]}
-        found |= {"s": [g.shift_intercept_, _sparse(g.shift_coef_)]} if g.has_shift else {}
-        found |= {"step": g.rescaler_.shift_step} if g.decides else {}
+    found: dict[str, Any] = {"r": [g.intercept_, _sparse(g.coef_)]}
+    found |= {"s": [g.shift_intercept_, _sparse(g.shift_coef_)]} if g.has_shift else {}
+    found |= {"step": g.rescaler_.shift_step} if g.decides else {}
     return {name: _rounded(value, 12) for name, value in found.items()}  # a person's logit is a sum of many
 
 

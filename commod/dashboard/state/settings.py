@@ -16,7 +16,6 @@ from commod.explain.concepts import in_a_sentence
 from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
-from commod.models.estimator import COUNTING
 from commod.models.threshold import ONE_HALF
 from commod.wording import with_capital
 
@@ -31,7 +30,6 @@ _UPDATES = {
     "ratio": "multiply (the paper)",
     "affine": "multiply and shift",
     "decisions": "count changed decisions",
-    "tree": "follow the rules of a tree",
 }
 _SEALED = {"": "nobody", "half": "half of the test part"}
 _DIRECTIONS = {
@@ -171,7 +169,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.without and self.reason:  # of nothing
             object.__setattr__(self, "reason", "")
-        if self.update not in COUNTING:  # others know no budget
+        if self.update != "decisions":  # others know no budget
             object.__setattr__(self, "max_changes", "")
 
     @property

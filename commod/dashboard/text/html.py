@@ -126,7 +126,7 @@ def nodes_of(tree: ChangeTree) -> list[tuple[Any, ...]]:
     """What `tree_list` shows of the root: rule, width of its bar, size in words, and the same of those below it."""
     below: dict[int, list[tuple[Any, ...]]] = {-1: []}
     for row in _records(tree.nodes):  # a node comes after its parent
-        says = " · learnt as “changed”" if row["predicts"] and tree.f1 < 1 else ""
+        says = " · learnt as “changed”" if row["predicts"] else ""
         size = f"{row['changed']:,} of {row['count']:,} changed ({in_percent(row['share'], 0)}){says}"
         rule = with_capital(row["rule"])
         below[row["parent"]].append((rule, f"{row['share']:.1%}", size, below.setdefault(row["node"], [])))

@@ -13,8 +13,7 @@ def draw_concepts(result: FitResult) -> None:
     """How g decides, its concepts, and how well they guess the group."""
     st.header("Why: the concepts behind the change")
     form = form_in_words(result.g, result.task.spec.outcomes, result.line_in_words)
-    k = "" if result.g.rules is not None else " k only decides how finely the same model is read."
-    text = f"{result.acts_only} {form}{k}"
+    text = f"{result.acts_only} {form} k only decides how finely the same model is read."
     st.caption(escape_markdown(text.strip()))
     st.html(cards_of(result))
     if told := guess_in_words(result.concepts):

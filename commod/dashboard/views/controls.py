@@ -13,7 +13,6 @@ from commod.dashboard.text.language import declared as in_language
 from commod.dashboard.views import frame
 from commod.dashboard.views.words import say, say_declared
 from commod.datasets import damaged_files
-from commod.models.estimator import COUNTING
 
 # What most visitors leave as it is.
 _ADVANCED = ("update", "direction", "without", "reason", "max_changes", "f", "threshold", "seed")
@@ -107,7 +106,7 @@ def control(name: str) -> None:
         st.text_input(label, value, max_chars=200, **about)
         return
     if declared.count:
-        about["disabled"] = frozen or session.current().update not in COUNTING
+        about["disabled"] = frozen or session.current().update != "decisions"
         st.text_input(label, value, max_chars=9, placeholder=say("controls.no_limit"), **about)
         return
     if declared.typed:

@@ -108,7 +108,7 @@ def choose_model(sweep: Sweep, place: int) -> None:
 
 def own_method(settings: Settings) -> str:
     """COMMOD in the form in use, as a method."""
-    return {"decisions": "commod_decisions", "tree": "commod_tree"}.get(settings.update, "commod")
+    return "commod_decisions" if settings.update == "decisions" else "commod"
 
 
 def own_form(settings: Settings, limits: Form = ()) -> Form:

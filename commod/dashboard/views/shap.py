@@ -35,10 +35,6 @@ def draw_accounts(features: pd.DataFrame, table: Table, **options: Any) -> None:
     draw(plot_contributions, _accounts(features), table=table, **options)
 
 
-# Of a model that is a tree.
-NO_SUM = "The rules of the tree are the whole account: nothing is left for SHAP to attribute to single features."
-
-
 def _accounts(features: pd.DataFrame) -> pa.Table:
     """Rows of the chart of both accounts."""
     columns = features.to_dict("list")
@@ -63,9 +59,6 @@ def draw_shap(result: FitResult) -> None:
 def begin_shap(result: FitResult) -> Pending | None:
     """The section of SHAP, which is drawn when its figures are there."""
     st.header("Post hoc or built in: SHAP beside COMMOD")
-    if result.g.rules is not None:
-        st.info(NO_SUM, icon=":material/info:")
-        return None
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
         st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
         return None

@@ -22,11 +22,6 @@ def draw_tree(result: FitResult, depth: int) -> None:
         st.info("No decision changes at this setting, so there is nothing for a tree to find.", icon=":material/info:")
         return
     found = result_of(tasks.tree(result, depth))
-    if result.g.rules is not None:
-        with deferred_paint():
-            st.caption("This tree is the model: all in a leaf that changes are changed, and nobody else is. F1 is 1.")
-            st.html(tree_of(result, found, depth))
-        return
     with deferred_paint():
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:

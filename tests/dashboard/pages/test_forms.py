@@ -5,11 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.link import from_link, to_link
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.concepts import cards_of
 from tests.dashboard.driving import captions, fine, run, words
 
 PAGES = ("what_if", "people", "take_home", "runs")
@@ -42,52 +40,11 @@ def test_a_person_on_what_if_has_a_balance_that_decides():
     assert "Both split the same number, the balance less f's logit." in captions(app)
 
 
-@pytest.mark.parametrize(("data", "fairness", "direction", "k"), SETTINGS)
-def test_pages_say_that_the_tree_is_the_model(data, fairness, direction, k):
-    query = {"data": data, "fairness": fairness, "direction": direction, "k": str(k), "lambda_fair": "6"}
-    told = {
-        "": "The tree is the model.",
-        "what_if": "",
-        "people": "which is the model",
-        "take_home": "",
-        "runs": "",
-        "later": "",
-    }
-    for page, sentence in told.items():
-        app = fine(run(*([f"pages/{page}.py"] if page else []), update="tree", **query))
-        said = f"{words(app)} {captions(app)} {' '.join(info.value for info in app.info)}"
-        assert sentence in said, page
-        assert "k only decides" not in said, page
-
-
-@pytest.mark.with_shap
-def test_a_tree_leaves_nothing_to_shap():
-    app = fine(run("pages/what_if.py", data="law_school", update="tree", lambda_fair="6"))
-    assert "nothing is left for SHAP" in " ".join(info.value for info in app.info)
-    assert "The same sum by feature" not in [expander.label for expander in app.expander]
-
-
-def test_a_report_names_the_rules():
-    result = fit_result(replace(defaults("law_school"), update="tree", lambda_fair=6.0))
-    rules = " ".join(result.concepts["sentence"])
-    assert "and f says “fails the bar”, g says “passes the bar”." in rules
-    assert "Rule 1" in cards_of(result)
-    assert len(result.concepts) == len(result.g.rules)
-    assert result.tree(1).f1 == 1
-
-
-def test_a_model_file_of_a_tree_can_be_watched():
-    result = fit_result(replace(defaults("law_school"), update="tree", lambda_fair=6.0))
-    watched = result.held_out(shifted=False)
-    assert len(watched.tree) > 1
-
-
 # ---- a budget ----
 
 
-@pytest.mark.parametrize("update", ["decisions", "tree"])
-def test_a_budget_is_kept_and_told(update):
-    app = fine(run(data="law_school", update=update, lambda_fair="8", max_changes="150"))
+def test_a_budget_is_kept_and_told():
+    app = fine(run(data="law_school", update="decisions", lambda_fair="8", max_changes="150"))
     field = app.text_input(key="set_max_changes")
     assert field.value == "150"
     assert not field.disabled
@@ -115,13 +72,13 @@ def test_other_forms_say_why_they_have_no_budget():
 
 @pytest.mark.parametrize("text", ["-3", "1.5", "many", "0", "9" * 30])
 def test_a_budget_in_a_link_is_a_whole_number(text):
-    settings, faults = from_link({"update": "tree", "max_changes": text})
+    settings, faults = from_link({"update": "decisions", "max_changes": text})
     assert settings.max_changes == ""
     assert "is no whole number" in faults[0]
 
 
 def test_a_budget_goes_with_the_recipe_and_the_link():
-    settings = replace(defaults("law_school"), update="tree", max_changes="150")
+    settings = replace(defaults("law_school"), update="decisions", max_changes="150")
     assert "max_changes=150," in to_python(settings)
     assert from_link(to_link(settings)) == (settings, [])
     assert replace(settings, update="ratio").max_changes == ""

@@ -12,7 +12,7 @@ from commod.experiments import prepare
 from commod.experiments.sweep import fit_cell, lines_of
 from commod.models import Commod
 
-UPDATES = ("ratio", "affine", "decisions", "tree")
+UPDATES = ("ratio", "affine", "decisions")
 
 
 @pytest.mark.parametrize("update", UPDATES)
@@ -31,7 +31,7 @@ def test_explore_trains_the_model_of_a_point(update):
 
 def test_each_form_has_its_own_sweep():
     swept = {own_sweep(replace(defaults("german"), update=update)).key for update in UPDATES}
-    assert len(swept) == 4
+    assert len(swept) == 3
     assert own_sweep(defaults("german")).key == tasks.sweep(defaults("german"), "commod").key
 
 
@@ -39,5 +39,5 @@ def test_limits_hold_for_every_form_of_commod_and_for_no_other_method():
     settings, limits = replace(defaults("german"), update="affine"), (("direction", "improve"), ("favourable", 1))
     form = own_form(settings, limits)
     assert form == (("update", "affine"), *limits)
-    for name, taken in {"commod": form, "commod_decisions": limits, "commod_tree": limits, "lpp": ()}.items():
+    for name, taken in {"commod": form, "commod_decisions": limits, "lpp": ()}.items():
         assert sweep_of(name, settings, form).key == tasks.sweep(settings, name, taken).key

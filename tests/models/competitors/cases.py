@@ -19,7 +19,6 @@ EDITORS = [name for name in COMPETITORS if METHODS[name].edits]
 FAIR = {
     "commod": (4.0, {}),
     "commod_decisions": (6.0, {}),
-    "commod_tree": (6.0, {}),
     "adv_debias": (1.0, {"epochs": 2, "pretrain_epochs": 1, "batch_size": 64, "width": 20, "learning_rate": 1e-2}),
     "frappe": (30.0, {"max_iter": 20}),
     "frappe_mlp": (30.0, {"max_iter": 15, "width": 8}),

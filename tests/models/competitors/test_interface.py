@@ -546,14 +546,13 @@ def test_overview_holds_nothing_else_but_what_the_experiments_add():
     found = overview()
     assert set(found.index) - set(PAPER) == {
         "commod_decisions",
-        "commod_tree",
         "adv_debias",
         "frappe_mlp",
         "bayes",
         "oracle",
     }
     assert {name for name, method in METHODS.items() if method.in_paper} == set(PAPER)
-    assert overview_in_words() == "16 of the 18 methods of the paper's overview run here, and 6 that it does not have."
+    assert overview_in_words() == "16 of the 18 methods of the paper's overview run here, and 5 that it does not have."
     assert found.index[0] == "commod"
     assert found.loc["adv_debias", "model_agnostic"] == "trains its own"
     assert list(found.columns) == (
@@ -578,7 +577,7 @@ def test_make_method_says_what_there_is(small):
     f = small[3]
     with pytest.raises(
         ValueError,
-        match="no method 'perceptron': choose one of commod, commod_decisions, commod_tree, adv_debias, .*wass1",
+        match="no method 'perceptron': choose one of commod, commod_decisions, adv_debias, .*wass1",
     ):
         make_method("perceptron", f, 0.0)
     with pytest.raises(ValueError, match="'igd' is not written yet: choose one of commod"):

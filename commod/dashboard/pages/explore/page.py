@@ -134,7 +134,5 @@ def _compute_rest(settings: Settings, result: FitResult) -> list[Pending | None]
     """What takes a while of it, so that it is there when somebody scrolls down."""
     if not result.changed_test.any():
         return []
-    of_model = [tasks.tree(result, settings.depth), tasks.merit(result), tasks.refits(result)]
-    if result.g.rules is None:
-        of_model.insert(1, tasks.shap(result))
+    of_model = tasks.tree(result, settings.depth), tasks.shap(result), tasks.merit(result), tasks.refits(result)
     return [Pending(submit(task), lambda _: None) for task in of_model]

@@ -70,8 +70,7 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
         column_config=_config(frame, names),
     )
     formula = escape_markdown(formula_in_words(result.g, result.task.spec.outcomes))
-    asked = f" (at most {depth} questions)" if result.g.rules is None else ", which is the model"
-    leaf = f"The leaf is that of the tree on the Explore page{asked}."
+    leaf = f"The leaf is that of the tree on the Explore page (at most {depth} questions)."
     st.caption(f"Click a heading to sort. {formula} {leaf}")
     file = f"changed-{re.sub('[^A-Za-z0-9_-]', '', result.task.name) or 'people'}.csv"
     offer("Download these people (CSV)", lambda: safe_csv(shown, names, index="Number"), file)

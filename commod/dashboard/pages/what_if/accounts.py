@@ -19,7 +19,7 @@ from commod.dashboard.text.html import html_legend
 from commod.dashboard.text.verdicts import score_in_words
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import SHOWN
-from commod.dashboard.views.shap import NO_SUM, account_columns, draw_accounts
+from commod.dashboard.views.shap import account_columns, draw_accounts
 from commod.dashboard.views.table import Table
 from commod.dashboard.views.table import show as show_table
 from commod.experiments.refits import Refits
@@ -184,8 +184,6 @@ def draw_sum(person: Person) -> None:
         else _not_acted_on(person),
         **titled,
     )
-    if person.result.g.rules is not None:
-        return
     with st.expander("The same sum by feature", key="what_if_features", on_change="rerun") as opened:
         if opened.open:
             by_column = explain_sum(person.result.g, person.task, person.edited, by="column")
@@ -201,8 +199,6 @@ def _terms_in_words(person: Person) -> str:
     if person.result.g.decides:
         decides = f"All terms but the last add up to the balance, {now['balance']:+.2f}, which decides"
         return f"{decides}; the last one leads from there to g's score."
-    if person.result.g.rules is not None:
-        return "A rule that holds turns f's decision; where none holds, g's score is f's."
     if person.result.g.has_shift:
         together = f"r = {now['ratio']:.2f} and s = {now['shift']:+.2f}"
         return f"A bar is a term of r times f's logit, plus what it adds to s; together {together}."
@@ -233,9 +229,6 @@ def _sum_rows(frame: pd.DataFrame) -> pd.DataFrame:
 def draw_shap(person: Person) -> None:
     """SHAP's account of this person beside COMMOD's own; to be called last, since it may take a while."""
     st.header("SHAP's account beside it", anchor=False)
-    if person.result.g.rules is not None:
-        st.info(NO_SUM, icon=":material/info:")
-        return
     own = explain_sum(person.result.g, person.task, person.edited, by="column").set_index("term")
     decides = person.result.g.decides
     if own.index.isin(["f", "g", *(("constant", "kept") if decides else ())]).all():

@@ -73,8 +73,6 @@ class Models {
     const f = encoded.reduce((sum, each, i) => sum + each[4] * raw[i], intercept) - line;
     const sum = ([start, weights]) => [...pairs(weights)].reduce((all, [i, weight]) => all + weight * x[i], start);
     const flip = (flipped) => ({ f, g: flipped ? -mirror * f + (f > 0 ? -across : across) : f });
-    const holds = ([accepted, asks]) => f > 0 === accepted && asks.every(([i, cut, above]) => x[i] > cut === above);
-    if (model.rules) return flip(model.rules.some(holds));
     if (acts_on !== "everybody" && f > 0 !== (acts_on === "positive")) return flip(false);
     const g = sum(model.r) * f + (model.s ? sum(model.s) : 0);
     return model.step === undefined ? { f, g } : flip(g + (f > 0 ? model.step : 0) > 0 !== f > 0);
@@ -294,9 +292,8 @@ class Page {
   concepts() {
     const { settings, pack } = this, model = this.models.part(settings, "model"), counts = model.step !== undefined;
     const card = (title, inside) => build("div", {}, build("h3", {}, title), inside);
-    const cards = (model.words ?? []).map((asks, i) =>
-      card(`${this.say("rule")} ${i + 1}`, build("ul", {}, ...asks.map((ask) => build("li", {}, ask)))));
-    const groups = model.rules ? [] : pack.groups[`${settings.fairness} ${settings.update}`][pack.grid.k.indexOf(settings.k)];
+    const cards = [];
+    const groups = pack.groups[`${settings.fairness} ${settings.update}`][pack.grid.k.indexOf(settings.k)];
     for (const part of counts ? ["s"] : ["r", "s"]) {
       const weights = pairs(model[part]?.[1] ?? []), shift = part === "s" && !counts ? `, ${this.say("shift")}` : "";
       groups.forEach((group, i) => {
