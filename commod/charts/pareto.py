@@ -7,21 +7,18 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import coloured, line_at, shaped, tips, towards, x_axis, y_axis
+from commod.charts.parts import coloured, line_at, model_tips, read_out, shaped, towards, x_axis, y_axis
 
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
-    "On other splits": (palette.SPLITS, "circle", 60),
+    "Other splits": (palette.SPLITS, "circle", 60),
     "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
     "g, this setting": (palette.G, "circle", 240),
     "f, as deployed": (palette.F, "diamond", 130),
 }
 SWEEP, SPLITS, PATH, TRIED, CURRENT, DEPLOYED = KINDS
-_ACCURACY, _CHANGED = "Accuracy", "Decisions changed"
-# What can be read in the picture.
-WORDS = (_ACCURACY, _CHANGED)
 
 
 def plot_pareto(
@@ -50,55 +47,35 @@ def plot_pareto(
     line : float, optional
         A value of fairness to draw a line at, such as that of the four-fifths rule.
     called : tuple of (words, words)
-        Titles of `WORDS` in another language.
+        What kinds are called in another language.
     """
-    say = {word: word for word in WORDS} | dict(called)
     scale = alt.Scale(zero=False, padding=14, nice=True)
-    accuracy = {
-        "shorthand": "accuracy:Q",
-        "scale": scale,
-        "axis": alt.Axis(format="%", tickCount=4, labelFlush=False),
-    }
+    accuracy = "accuracy:Q", "Accuracy", "%"
     if view == "fairness":
-        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=4, scale=scale)
-        y = alt.Y(**accuracy, title=say[_ACCURACY])
+        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=3, scale=scale)
+        y = y_axis(*accuracy, ticks=3, scale=scale, labelFlush=False)
     else:
-        x = alt.X(**accuracy, title=say[_ACCURACY])
-        y = y_axis("change_rate:Q", say[_CHANGED], "%", ticks=6, scale=scale)
+        x = x_axis(*accuracy, ticks=3, scale=scale)
+        y = y_axis("change_rate:Q", "Decisions changed", "%", ticks=6, scale=scale)
     # f and g are named in the chart: no legend speaks of what is not drawn.
     color = coloured("kind:N", list(KINDS), [colour for colour, _, _ in KINDS.values()], None)
     shape = shaped("kind:N", list(KINDS), [shape for _, shape, _ in KINDS.values()], None)
-    tooltip = tips(
-        ("kind:N", "Model"),
-        ("settings:N", "Setting"),
-        ("fairness:Q", fairness_title, ".3f"),
-        ("accuracy:Q", "Accuracy", ".1%"),
-        ("change_rate:Q", "Decisions changed", ".1%"),
-    )
+    tooltip = model_tips(("called:N", "Model"), fairness_title)
     # Two layers, not one per kind: the browser runs each layer's whole dataflow at every move of a slider.
     sizes = json.dumps({kind: size for kind, (_, _, size) in KINDS.items()})
-    # What a screen reader says of a point.
-    words = (
-        f"datum.kind + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
-        "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
-    )
+    names = json.dumps({kind: kind for kind in KINDS} | dict(called))
     pick = alt.selection_point(name="pick", fields=["id"], on="click", empty=False)
     lines = (
         alt.Chart()
         .transform_filter("datum.line != ''")
         .mark_line(strokeWidth=1.6)
-        .encode(
-            x=x,
-            y=y,
-            color=color,
-            detail="line:N",
-            order="order:Q",
-            opacity=alt.condition(alt.datum.kind == SWEEP, alt.value(0.5), alt.value(1)),
-        )
+        .encode(x=x, y=y, color=color, detail="line:N", order="order:Q")
+        .encode(opacity=alt.condition(alt.datum.kind == SWEEP, alt.value(0.5), alt.value(1)))
     )
     points = (
         alt.Chart()
-        .transform_calculate(size=f"({sizes})[datum.kind]", words=words)
+        .transform_calculate(size=f"({sizes})[datum.kind]", called=f"({names})[datum.kind]")
+        .transform_calculate(words=read_out("called", fairness_title))
         .mark_point(filled=True, opacity=0.95)
         .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
         .encode(description="words:N")
@@ -111,7 +88,17 @@ def plot_pareto(
         .mark_text(dx=13, dy=-11, fontSize=16, fontWeight="bold", aria=False)
         .encode(x=x, y=y, color=color, text="name:N")
     )
-    layers = [lines, points, named]
+    others = (
+        alt.Chart()
+        .transform_filter(alt.datum.kind == SPLITS)
+        .transform_aggregate(
+            fairness="mean(fairness)", accuracy="min(accuracy)", change_rate="min(change_rate)", groupby=["kind"]
+        )
+        .transform_calculate(called=f"({names})[datum.kind]")
+        .mark_text(dy=14, fontSize=12, color=palette.FRONTIER, aria=False)
+        .encode(x=x, y=y, text="called:N")
+    )
+    layers = [lines, points, named, others]
     if line is not None and view == "fairness":
         layers.insert(0, line_at(line, f"{fairness_title} {line:g}"))
     return alt.layer(*layers, data=frame).properties(height=470, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})

@@ -52,9 +52,8 @@ Seed = Annotated[int, Meta(ge=0, lt=2**32)]
 class Signature(Struct, frozen=True, forbid_unknown_fields=True):
     """Who decides, and why: a name that somebody typed, not a cryptographic signature.
 
-    Parameters
+    Attributes
     ----------
-    who, role, why : str
     signed, look_again : date
         When it was sealed, and when somebody is to look at it again.
     rejected : dict of str to str

@@ -32,7 +32,7 @@ class Best:
     checked : DataFrame
         See `check_requirements`.
     collapse : str
-        Why it is hardly a model any more, see `collapse_of`; empty for a sound one.
+        Why it counts as collapsed, see `collapse_of`; empty for a sound model.
     """
 
     method: str
@@ -56,11 +56,6 @@ class Best:
     def is_f(self) -> bool:
         """Whether it decides as f does about everybody."""
         return not self.facts.changed
-
-    @property
-    def meets(self) -> bool:
-        """Whether it is sound and breaks nothing on these people, doubts and what it takes refits to tell aside."""
-        return not self.broken and not self.collapse
 
 
 def collapse_of(scene: Scene, decisions: Any, scores: Any = None) -> str:

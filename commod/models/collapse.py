@@ -15,7 +15,7 @@ KEPT_EDGE = 0.5
 
 
 class CollapseWarning(UserWarning):
-    """The model fitted is hardly a model any more, however fair its decisions are."""
+    """The fitted model has collapsed: it is fair, but no longer tells people apart."""
 
 
 def ranks_no_more(auc_f: float, auc_g: float) -> bool:
@@ -24,11 +24,7 @@ def ranks_no_more(auc_f: float, auc_g: float) -> bool:
 
 
 def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") -> list[str]:
-    """A sentence for each sign that g is hardly a model any more; none for a sound one.
-
-    `y`: array (n,); labels, 0 and 1. `margin_f`, `margin_g`: arrays (n,); how far the logits lie above the line.
-    `subject`: how the sentences call g.
-    """
+    """A sentence for each sign that g has collapsed; margins are logits minus that of the cut-off."""
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     found = []
     auc_f, auc_g = auc_of(f, y), auc_of(g, y)
@@ -47,8 +43,8 @@ def overturned_in_words(before: Any, after: Any, subject: str = "g") -> list[str
     if not changed > trivial > 0:
         return []
     return [
-        f"{subject} changes {changed:.1%} of all decisions; to decide everybody alike, which is perfectly fair, "
-        f"would change {trivial:.1%}."
+        f"{subject} changes {changed:.1%} of all decisions. Deciding everybody alike would be fair and change "
+        f"{trivial:.1%}."
     ]
 
 

@@ -12,8 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from commod.dashboard.text.language import FIRST, LANGUAGES
-from commod.dashboard.text.menu import PAGES
-from commod.dashboard.views.frame import TRANSLATED
+from commod.dashboard.text.menu import PAGES, TRANSLATED
 from commod.datasets import TASKS
 
 FOLDER = Path(__file__).parent

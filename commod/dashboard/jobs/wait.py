@@ -23,8 +23,10 @@ from commod.dashboard.jobs.scheduling import (
     STEP,
 )
 from commod.dashboard.jobs.tasks import base
+from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.streamlit_internals import stop_if_stale
+from commod.dashboard.text.language import declared
 from commod.experiments import Scene, prepare
 from commod.experiments.scene import has_trained
 
@@ -176,9 +178,10 @@ def in_line(what: str, ticket: Ticket) -> str:
     """What a page waits for, how many jobs run before it, and when it will be ready if that takes a while."""
     what = ticket.note or what
     if before := ticket.before:
-        return f"{what}: {before} before you"
-    ready = ready_in(ticket)
-    return f"{what}: {ready}" if ready else f"{what} …"
+        told = f"{what}: {before} before you"
+    else:
+        told = f"{what}: {ready}" if (ready := ready_in(ticket)) else f"{what} …"
+    return declared(session.language(), told)
 
 
 def ready_in(ticket: Ticket) -> str:

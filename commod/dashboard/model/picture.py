@@ -119,7 +119,7 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
         },
         changes=changes,
         text=Words(
-            setting=in_words(result.settings),
+            setting=declared(language, in_words(result.settings)),
             figures=[_value(language, name, shown[name]["g"]) for name in read],
             before=[phrase(language, "picture.was", value=_value(language, name, shown[name]["f"])) for name in read],
             groups=[label_of(language, task.spec, code, rows[code], rates=code != named) for code in order],

@@ -6,6 +6,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.text import glossary
 from commod.dashboard.views import frame
+from commod.dashboard.views.words import say
 
 # The word that is looked up, by its name; a link can ask for one.
 _asked: PageState[str | None] = PageState("word", lambda: st.query_params.get("word"))
@@ -14,29 +15,25 @@ _asked: PageState[str | None] = PageState("word", lambda: st.query_params.get("w
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/glossary.py")
-    st.title("Glossary")
-    words = glossary.words()
+    language = session.language()
+    st.title(say("frame.glossary"))
+    words = glossary.words(language)
     asked = name if (name := _asked()) in words else None
     st.selectbox(
-        "Find a word",
+        say("glossary.find"),
         sorted(words, key=lambda name: words[name].title.casefold()),
         format_func=lambda name: words[name].title,
         index=None,
-        placeholder="Type a few letters: P-Rule, ratio, refit …",
+        placeholder=say("glossary.type"),
         **mirrored("glossary_word", asked, _asked.set),
     )
     if asked:
         word = words[asked]
         with st.container(border=True):
-            st.markdown(f"**{word.title}**\n\n{word.tip} {word.more}")
-    for chapter, listed in glossary.chapters().items():
+            st.markdown(f"**{word.title}**\n\n{glossary.picture(asked)}{word.tip} {word.more}")
+    for chapter, listed in glossary.chapters(language).items():
         with st.expander(f"{chapter} ({len(listed)})"):
             st.markdown("\n".join(f"- **{word.title}**: {word.tip}" for word in listed))
-    st.header("What figures do not tell")
-    st.markdown(
-        "Group metrics compare averages. They do not say whether a label records what you want to know, whether a "
-        "decision is just to the person, or what happens afterwards. In general you cannot have demographic parity and "
-        "equalized odds together, and you can meet both by harming one group instead of helping the other: look at "
-        "*who* changes, not only at how many."
-    )
+    st.header(say("glossary.not_told"))
+    st.markdown(say("glossary.not_told_says"))
     session.keep_link(**({"word": asked} if asked else {}))

@@ -24,6 +24,7 @@ from commod.dashboard.state.settings import (
 )
 from commod.dashboard.streamlit_internals import forget_widgets, media, this_session
 from commod.dashboard.text.language import FIRST, LANGUAGES
+from commod.dashboard.text.menu import TRANSLATED
 from commod.datasets import Task, load_task
 from commod.decisions import TRIED, Requirements
 
@@ -325,10 +326,15 @@ def tried_on(data: str) -> dict[str, set[int]]:
 # ---- the language ----
 
 
-def language() -> str:
-    """In which this session reads what is said in more than one."""
+def spoken() -> str:
+    """The language that was chosen: that of the menu."""
     asked = state().carried.get("lang", FIRST)
     return asked if asked in LANGUAGES else FIRST
+
+
+def language() -> str:
+    """The language of this page: the one that was chosen, if the page has it."""
+    return spoken() if st.session_state.get(_PAGE, TRANSLATED[0]) in TRANSLATED else FIRST
 
 
 def speak(language: str) -> None:

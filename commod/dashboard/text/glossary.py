@@ -7,14 +7,16 @@ and the page Glossary.
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
 from commod.dashboard.text.escape import bold
-from commod.dashboard.text.html import piece, style
+from commod.dashboard.text.html import idea, piece, style
+from commod.dashboard.text.language import FIRST, LANGUAGES, declared
 from commod.explain.checks import CHECKS
 from commod.metrics.figures import FIGURES
 
@@ -29,15 +31,21 @@ class Word:
     more: str = ""
 
 
-@lru_cache(maxsize=1)
-def _file() -> tuple[dict[str, Word], dict[str, str]]:
-    with Path(__file__).with_suffix(".toml").open("rb") as file:
-        content = tomllib.load(file)
-    return {name: Word(**entry) for name, entry in content["word"].items()}, content["hint"]
+@lru_cache(maxsize=len(LANGUAGES))
+def _file(language: str = FIRST) -> dict[str, dict[str, Any]]:
+    """Words, hints, and pictures. Other languages have a file each, with an entry for figures and checks, too."""
+    suffix = ".toml" if language == FIRST else f".{language}.toml"
+    return tomllib.loads(Path(__file__).with_suffix(suffix).read_text(encoding="utf-8"))
 
 
-def words() -> dict[str, Word]:
+def words(language: str = FIRST) -> dict[str, Word]:
     """All words by name, figures first; one that is part of another figure, or of each group, is no word by itself."""
+    if language != FIRST:
+        there = _file(language)["word"]
+        own = {
+            name: {"chapter": declared(language, word.chapter)} | there.get(name, {}) for name, word in words().items()
+        }
+        return {name: replace(word, **own[name]) for name, word in words().items()}
     figures = {
         figure.name: Word(figure.introduction, "Figures", figure.meaning, figure.more)
         for figure in FIGURES.values()
@@ -47,21 +55,28 @@ def words() -> dict[str, Word]:
         f"check_{check.name}": Word(check.short, "Do the changes make sense", check.meaning, check.bounds)
         for check in CHECKS.values()
     }
-    return figures | _file()[0] | checks
+    return figures | {name: Word(**entry) for name, entry in _file()["word"].items()} | checks
 
 
-def tip(name: str, *, update: str = "", **values: object) -> str:
+def tip(name: str, language: str = FIRST, *, update: str = "", **values: object) -> str:
     """The tooltip of a figure, a word or a control, its gaps filled in; that of a form of the update, if it has one."""
-    known, hints = _file()
+    known, hints = _file(language)["word"], _file(language)["hint"]
     name = f"{name}_{update}" if f"{name}_{update}" in hints else name
-    text = FIGURES[name].meaning if name in FIGURES else known[name].tip if name in known else hints[name]
+    text = known[name]["tip"] if name in known else hints[name] if name in hints else FIGURES[name].meaning
     return text.format(**values) if values else text
 
 
-def chapters() -> dict[str, list[Word]]:
+def picture(name: str) -> str:
+    """The picture of a word in Markdown, in front of what is said of it; empty if it has none."""
+    pictures = _file()["picture"]
+    return f"![]({idea(pictures[name])})\n\n" if name in pictures else ""
+
+
+def chapters(language: str = FIRST) -> dict[str, list[Word]]:
     """The words by chapter, in the order of the file."""
-    found: dict[str, list[Word]] = {word.chapter: [] for word in _file()[0].values()}
-    for word in words().values():
+    known = words(language)
+    found: dict[str, list[Word]] = {known[name].chapter: [] for name in _file()["word"]}
+    for word in known.values():
         found[word.chapter].append(word)
     return found
 
@@ -69,9 +84,9 @@ def chapters() -> dict[str, list[Word]]:
 _WORD = re.compile(r"\[\[(\w+)(?:\|([^\]]+))?\]\]")
 
 
-def with_tooltips(paragraphs: Sequence[str]) -> Markup:
+def with_tooltips(paragraphs: Sequence[str], language: str = FIRST) -> Markup:
     """Paragraphs as HTML in which ``[[name]]`` is a word with its explanation, to be pointed at or tabbed to."""
-    known = words()
+    known = words(language)
 
     def one(match: re.Match[str]) -> Markup:
         word = known[match[1]]

@@ -26,6 +26,10 @@ MENU: dict[str, dict[str, str]] = {
 }
 
 
+# Pages that are said in every language; of all others, only their names.
+TRANSLATED = ("app.py", "pages/lesson.py", "pages/room.py", "pages/glossary.py")
+
+
 def page_name(script: str, language: str = FIRST) -> str:
     """What a page is called."""
     return phrase(language, f"frame.{PurePath(script).stem}")

@@ -8,16 +8,34 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from commod.dashboard.state import session
+from commod.dashboard.text.language import FIRST, declared
 from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.words import say_declared
 from commod.datasets import on_forget
+
+# How charts write numbers where the first language does not.
+_NUMBERS = {"fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", ""], "percent": "\u202f%"}}
 
 
 @lru_cache(maxsize=64)
-def _specification(plot: Callable[..., Any], options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+def _specification(plot: Callable[..., Any], options: tuple[tuple[str, Any], ...], language: str) -> dict[str, Any]:
     spec = plot(pd.DataFrame(), **dict(options)).to_dict()
     spec.pop("data", None)
     spec.pop("datasets", None)
+    if language != FIRST:
+        spec = _in_language(language, spec)
+        spec.setdefault("config", {})["locale"] = {"number": _NUMBERS[language]}
     return spec
+
+
+def _in_language(language: str, part: Any, name: str = "") -> Any:
+    """A specification with its titles, and the names that colours stand for, in a language."""
+    if isinstance(part, dict):
+        return {key: _in_language(language, value, key) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_in_language(language, value, name) for value in part]
+    return declared(language, part) if isinstance(part, str) and name in ("title", "value", "domain", "sort") else part
 
 
 def draw(
@@ -43,13 +61,13 @@ def draw(
     the one selection of the chart that the server is told of; others, as of what is under the pointer, stay in the
     browser. `caption`: text between chart and table.
     """
-    spec = _specification(plot, tuple(sorted(options.items())))
+    spec = _specification(plot, tuple(sorted(options.items())), session.language())
     title = table if isinstance(table, str) else table.title
-    whole = f"{alt} Values in the table “{title}”."
+    whole = say_declared(f"{alt} Values in the table “{title}”.")
     how: dict[str, Any] = {"key": key, "on_select": on_select, "selection_mode": selection_mode}
     chart = st.vega_lite_chart(frame, spec, **how, alt=whole, width="stretch")
     if caption:
-        st.caption(caption)
+        st.caption(say_declared(caption))
     if isinstance(table, Table):
         fold(table, frame if isinstance(frame, pd.DataFrame) else frame.to_pandas)
     return chart

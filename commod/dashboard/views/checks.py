@@ -13,7 +13,11 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import Pending, deferred_paint, ready_in
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import words
+from commod.dashboard.views.next_step import begin_next_steps, draw_for_checks
+from commod.dashboard.views.words import say, say_declared
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, MARKS, Answer, Mark
 
@@ -27,24 +31,22 @@ SHOWN: dict[Mark, str] = {
 assert set(SHOWN) == set(MARKS)
 
 
-MEANINGS = "\n\n".join(f"**{check.title}** {check.meaning} {check.bounds}" for check in CHECKS.values())
-
-
 def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     """The section with its four lines; what it gives sets out to find the two answers that take longer."""
-    st.header("Do these changes make sense?", help=MEANINGS)
+    st.header(say_declared("Do these changes make sense?"), help=meanings())
     if not result.changes["changed"].any():
-        st.info("Nobody's decision changes at this setting, so there is nothing to check.", icon=":material/info:")
+        st.info(say("checks.nothing"), icon=":material/info:")
         return list
     # All lines in one element: each one more is one more message for every move of everybody.
     place, answers, told = st.empty(), result.answers(), dict.fromkeys(CHECKS, "")
+    steps, untried = st.empty(), {name: st.empty() for name in CHECKS if name not in result.at_hand}
     _paint(place, answers, told)
 
     def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
         def look(ticket: Ticket) -> None:
             # Only what this job has done: the place in the line changes with every move of everybody.
             share = f"{10 * int(10 * ticket.progress)} % computed" if ticket.progress else "…"
-            text = ticket.note or ", ".join(filter(None, (share, ready_in(ticket))))
+            text = say_declared(ticket.note or ", ".join(filter(None, (share, ready_in(ticket)))))
             if text != told[name]:
                 told[name] = text
                 if task.parts and ticket.parts:  # a first answer, which says by how many refits
@@ -56,10 +58,13 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
             answers.update(take(ticket.result()))
             with deferred_paint():
                 _paint(place, answers, told)
+            if answers[name].mark == "bad":
+                untried[name].caption(f"{say_declared(CHECKS[name].title)} {say('next.not_tried')}")
 
         return Pending(submit(task), paint, look)
 
     return lambda: [
+        *begin_next_steps(result.settings, result, steps, draw_for_checks),
         waiting("merit", tasks.merit(result), lambda found: result.answers(merit=found)),
         waiting("again", tasks.refits(result), lambda found: result.answers(refits=found)),
     ]
@@ -73,21 +78,32 @@ def _paint(place: Any, answers: dict[str, Answer], told: dict[str, str]) -> None
         else _waits(name, told)
         for name in CHECKS
     ]
-    place.markdown("\n\n".join([*lines, ":gray[Each of them in detail on the page Who changed.]"]))
+    place.markdown("\n\n".join([*lines, f":gray[{say('checks.more')}]"]))
 
 
 def _waits(name: str, told: dict[str, str]) -> str:
-    return f":gray[:material/hourglass_empty:] **{CHECKS[name].title}** {told[name] or '…'}"
+    return f":gray[:material/hourglass_empty:] **{say_declared(CHECKS[name].title)}** {told[name] or '…'}"
 
 
 def _in_words(answer: Answer) -> str:
-    return f"**{answer.check.title}** {SHOWN[answer.mark]} {escape_markdown(answer.sentence)}"
+    told = escape_markdown(say_declared(answer.sentence))
+    return f"**{say_declared(answer.check.title)}** {say_declared(SHOWN[answer.mark])} {told}"
+
+
+def meanings() -> str:
+    """What all checks count."""
+    return "\n\n".join(f"**{say_declared(check.title)}** {_meaning(name)}" for name, check in CHECKS.items())
+
+
+def _meaning(name: str) -> str:
+    """What a check counts, and its bounds."""
+    word = words(session.language())[f"check_{name}"]
+    return f"{word.tip} {word.more}"
 
 
 def line(answer: Answer) -> None:
     """A mark, the question and the answer in a sentence."""
-    check = answer.check
-    st.markdown(_in_words(answer), help=f"{check.meaning} {check.bounds}")
+    st.markdown(_in_words(answer), help=_meaning(answer.check.name))
 
 
 def changing_table(place: Any, table: Markup) -> Any:

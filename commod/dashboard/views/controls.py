@@ -8,10 +8,9 @@ import streamlit as st
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import CONTROLS, controls_of, defaults
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.language import declared as in_language
 from commod.dashboard.views import frame
-from commod.dashboard.views.words import say, say_declared
+from commod.dashboard.views.words import say, say_declared, tip
 from commod.datasets import damaged_files
 
 # What most visitors leave as it is.
@@ -75,7 +74,11 @@ def _end(advanced: Iterable[str]) -> None:
                 if name != "reason" or here.without:
                     control(name)
             others = [CONTROLS[name] for name in _EXPLAINED_THERE if "update" in shown or name == "groups"]
-            st.caption("\n\n".join(f"**{known.name}**: {tip(known.word, update=here.update)}" for known in others))
+            st.caption(
+                "\n\n".join(
+                    f"**{say_declared(known.name)}**: {tip(known.word, update=here.update)}" for known in others
+                )
+            )
     if access.live is not None:
         st.caption(say("room.frozen_says" if session.state().frozen else "controls.link_has_set"))
     frame.language_choice()
@@ -115,7 +118,8 @@ def control(name: str) -> None:
         st.number_input(label, declared.grid[0], declared.grid[-1], value, **shape, **about)
         return
     language = session.language()
-    read = {option: in_language(language, title) for option, title in titles.items()}
+    # A slider keeps its numbers: the browser reads them.
+    read = {option: title if declared.grid else in_language(language, title) for option, title in titles.items()}
     about["format_func"] = read.__getitem__
     if declared.several:
         most = len(titles) - 1  # one must be left

@@ -85,7 +85,7 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
                 "current": 1,
                 "deployed": 1,
             },
-            "marks": _MARKS,
+            "marks": {kind: say_declared(mark) for kind, mark in _MARKS.items()},
         },
         on_go_change=lambda: _go(st.session_state.get("picture", {}).get("go"), sweep),
     )

@@ -11,6 +11,7 @@ _KINDS = {
     "csv": "text/csv",
     "html": "text/html",
     "json": "application/json",
+    "md": "text/markdown",
     "png": "image/png",
     "py": "text/x-python",
     "svg": "image/svg+xml",

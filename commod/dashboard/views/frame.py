@@ -15,15 +15,11 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import sound_data
 from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, STYLE, TO_TOP
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.language import FIRST, LANGUAGES
+from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, entry_of, page_name
 from commod.dashboard.views import room_line
 from commod.dashboard.views.pages import menu_page, navigation
 from commod.datasets import damaged_files
-
-# Pages that are said in more than one language, though not to their last sentence; of all others, only their names.
-TRANSLATED = ("app.py", "pages/lesson.py", "pages/room.py")
-
 
 # Whether this thread is drawing a page already.
 _is_open: ContextVar[bool] = ContextVar("is_open", default=False)
@@ -61,14 +57,15 @@ def page(script: str) -> None:
     entry, *others = MENU[entry_of(script)]
     st.html(STYLE + _in_the_menu(entry))
     st.html(
-        f'<span data-language="{_language() if script in TRANSLATED else FIRST}"></span>'
-        f"<script>{ON_EVERY_PAGE}</script>",
+        f'<span data-language="{session.language()}"></span><script>{ON_EVERY_PAGE}</script>',
         unsafe_allow_javascript=True,
     )
     if others:
         with st.container(horizontal=True, gap="small"):
             for one in (entry, *others):
                 st.page_link(menu_page(one))
+    if session.language() != session.spoken():
+        st.caption(phrase(session.spoken(), "frame.not_translated"))
     room_line.strip(script)
 
 
@@ -81,12 +78,12 @@ def _in_the_menu(entry: str) -> str:
 def language_choice() -> None:
     """A button for each other language."""
     for code, name in LANGUAGES.items():
-        if code != session.language():
+        if code != session.spoken():
             st.button(name, key=f"speak_{code}", on_click=session.speak, args=(code,), icon=":material/translate:")
 
 
 def _language() -> str:
-    return session.language() if sound_data() else FIRST
+    return session.spoken() if sound_data() else FIRST
 
 
 @lru_cache(maxsize=1)

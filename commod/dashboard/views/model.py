@@ -13,6 +13,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
+from commod.dashboard.views.words import say
 
 
 def train(settings: Settings, training: Ticket) -> FitResult | None:
@@ -25,23 +26,16 @@ def train(settings: Settings, training: Ticket) -> FitResult | None:
         result: FitResult = wait(training, place, "Training", stage=0)
     except ValueError as error:
         place.empty()
-        st.error(f"This setting could not be trained: {escape_markdown(error)}", icon=":material/error:")
+        st.error(say("training.not_trained", why=escape_markdown(error)), icon=":material/error:")
         return session.state().last_good
     except Exception:
         place.empty()
-        st.error(
-            "Training failed for a reason of ours, not of yours. The last picture is kept; choose another setting.",
-            icon=":material/error:",
-        )
+        st.error(say("training.failed"), icon=":material/error:")
         return session.state().last_good
     if first:
         place.empty()
     if not result.converged:
-        st.warning(
-            "The solver did not settle at this setting, so the model shown may be improved on. "
-            "A larger λ_ratio or a smaller λ_fair helps.",
-            icon=":material/warning:",
-        )
+        st.warning(say("training.not_settled"), icon=":material/warning:")
     session.remember(settings, result.path.iloc[-1].to_dict(), result)
     return result
 

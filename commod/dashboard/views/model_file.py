@@ -3,7 +3,7 @@
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult
-from commod.monitoring.change_tree import DEPTH
+from commod.monitoring.reference import DEPTH
 
 
 def model_file(result: FitResult) -> str:

@@ -1,5 +1,6 @@
 """What to try where a verdict is bad: one click each, trained in advance, with its effect."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,20 +15,24 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import STOPS, Settings, defaults, groupings_of
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.language import phrase
 from commod.dashboard.text.verdicts import Verdict
 from commod.dashboard.views.words import say, say_declared
+from commod.explain.checks import Answer
 from commod.metrics.figures import CRITERIA
 from commod.models.collapse import collapse_in_words
 
 # The least gain of fairness that is one, the part of it that must stay, and the part of the wrong changes that may.
 GAIN, KEPT, LEFT = 0.02, 0.5, 0.9
 
+Found = dict[str, FitResult]
 
-def begin_next_steps(settings: Settings, result: FitResult, place: Any) -> list[Pending]:
-    """Buttons at `place` once all that is tried is trained; nothing below a good verdict."""
+
+def begin_next_steps(
+    settings: Settings, result: FitResult, place: Any, draw: Callable[[FitResult, Found], None] | None = None
+) -> list[Pending]:
+    """Buttons at `place` once all that is tried is trained: for the verdict, or as `draw` has them."""
     others = {label: other for label, other in _others(settings, result).items() if session.can_go_to(other)}
-    left, found = set(others), dict[str, FitResult]()
+    left, found = set(others), Found()
 
     def paint(label: str, ticket: Ticket) -> None:
         left.discard(label)
@@ -35,19 +40,19 @@ def begin_next_steps(settings: Settings, result: FitResult, place: Any) -> list[
             found[label] = ticket.result()
         if not left:
             with deferred_paint(), place.container():
-                _draw(result, {label: found[label] for label in others if label in found})
+                (draw or _draw)(result, {label: found[label] for label in others if label in found})
 
     return [Pending(submit(tasks.prefetch(other)), partial(paint, label)) for label, other in others.items()]
 
 
 def _others(settings: Settings, result: FitResult) -> dict[str, Settings]:
     """What is tried, by its name: other groups where f is fair, else other forms of the update and a smaller λ_fair."""
-    if not result.change_counts.count:
-        if not result.is_fair_already:
-            return {}
+    if not result.change_counts.count and settings.lambda_fair < STOPS[-1] and not result.is_fair_already:
+        return {}
+    if not result.change_counts.count and result.is_fair_already:
         names = {name: title for name, title in groupings_of(settings.data).items() if name != settings.groups}
         return {say_declared(title): defaults(settings.data, name) for name, title in names.items()}
-    if not result.has_bad_verdict:
+    if result.change_counts.count and not result.has_bad_verdict and not _bad(result.at_hand):
         return {}
     found: dict[str, Settings] = {}
     if settings.direction == "both":
@@ -62,9 +67,32 @@ def _others(settings: Settings, result: FitResult) -> dict[str, Settings]:
     return found
 
 
-def _draw(result: FitResult, found: dict[str, FitResult]) -> None:
-    counts = result.change_counts
-    better = found if not counts.count else {label: one for label, one in found.items() if _is_better(one, result)}
+def _bad(answers: Mapping[str, Answer]) -> list[Answer]:
+    return [answer for answer in answers.values() if answer.mark == "bad"]
+
+
+def draw_for_checks(result: FitResult, found: Found) -> None:
+    """For each check at hand with a bad mark, the step that mends it best, or that none does."""
+    for check in (answer.check for answer in _bad(result.at_hand)):
+        name, title = check.name, say_declared(check.title)
+        better = [
+            (other.at_hand[name], label, other)
+            for label, other in found.items()
+            if other.at_hand[name].mark in ("fine", "look") and _is_fair(other, result)
+        ]
+        if better:
+            said, label, other = max(better, key=lambda step: check.direction * step[0].value)
+            effect = f"{say(f'next.{name}', part=said.part, whole=said.whole)}, {_fairness(other)}"
+            _offer(f"check_step_{name}", label, effect, other, f"{title} ")
+        else:
+            st.caption(f"{title} {say('next.none')}")
+
+
+def _draw(result: FitResult, found: Found) -> None:
+    counts, is_new = result.change_counts, not result.change_counts.count and result.is_fair_already
+    if counts.count and not result.has_bad_verdict:
+        return
+    better = found if is_new else {label: one for label, one in found.items() if _is_better(one, result)}
     if not better:
         st.caption(say("next.none"))
         return
@@ -73,24 +101,31 @@ def _draw(result: FitResult, found: dict[str, FitResult]) -> None:
         """To ask for less is the last resort."""
         return step[1].settings.lambda_fair < result.settings.lambda_fair, step[1].change_counts.wrong
 
-    steps = sorted(better.items(), key=rank)[: None if not counts.count else 1]
-    for place, (label, other) in enumerate(steps):
-        st.button(
-            say("next.try", what=escape_markdown(label), effect=_effect(other)),
-            key=f"next_step_{place}",
-            icon=":material/lightbulb:",
-            on_click=session.go_to,
-            args=(other.settings.looked_at_as(session.current()),),
-        )
+    for place, (label, other) in enumerate(sorted(better.items(), key=rank)[: None if is_new else 1]):
+        _offer(f"next_step_{place}", label, _effect(other), other)
+
+
+def _offer(key: str, label: str, effect: str, other: FitResult, of: str = "") -> None:
+    st.button(
+        of + say("next.try", what=escape_markdown(label), effect=effect),
+        key=key,
+        icon=":material/lightbulb:",
+        on_click=session.go_to,
+        args=(other.settings.looked_at_as(session.current()),),
+    )
+
+
+def _is_fair(other: FitResult, result: FitResult) -> bool:
+    """Whether it is fairer than f, keeps much of the gain, and is still a model."""
+    if Verdict.of(other.gain, other.change_counts).lead != "fairer" or other.gain < max(GAIN, KEPT * result.gain):
+        return False
+    return not collapse_in_words(other.scene.test.y, other.scene.logit_test, other.logit)
 
 
 def _is_better(other: FitResult, result: FitResult) -> bool:
-    """Whether it is fairer than f, keeps much of the gain, and harms or contradicts fewer."""
-    scene, there, here = other.scene, other.change_counts, result.change_counts
-    judged = Verdict.of(other.gain, there)
-    if judged.lead != "fairer" or other.gain < max(GAIN, KEPT * result.gain):
-        return False
-    if collapse_in_words(scene.test.y, scene.logit_test, other.logit):
+    """Whether it is fair, and harms or contradicts fewer."""
+    there, here = other.change_counts, result.change_counts
+    if not _is_fair(other, result):
         return False
     wrong = there.wrong <= LEFT * here.wrong and there.worse <= here.worse
     worse = there.worse <= LEFT * here.worse and there.wrong <= here.wrong
@@ -100,10 +135,13 @@ def _is_better(other: FitResult, result: FitResult) -> bool:
 
 def _effect(other: FitResult) -> str:
     """What somebody gets who takes the step."""
-    language, figure = session.language(), CRITERIA[other.settings.fairness].figure
-    value, counts = other.path["fairness"].iloc[-1], other.change_counts
-    fair = f"{say_declared(figure.short_title)} {phrase(language, 'next.value', value=value)}"
+    fair, counts = _fairness(other), other.change_counts
     if not counts.count:
         return fair
     harm = say("next.no_one") if not counts.worse else say("next.wrong", wrong=counts.wrong, count=counts.count)
     return f"{fair}, {harm}"
+
+
+def _fairness(other: FitResult) -> str:
+    figure, value = CRITERIA[other.settings.fairness].figure, other.path["fairness"].iloc[-1]
+    return f"{say_declared(figure.short_title)} {say('next.value', value=value)}"

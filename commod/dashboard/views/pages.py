@@ -25,7 +25,7 @@ def menu_page(script: str) -> StreamlitPage:
 
     Streamlit looks the file up whenever a page is named by its path, which takes longer than to draw the link.
     """
-    return copy(_made(script, page_name(script, session.language())))  # Streamlit marks the one that it runs
+    return copy(_made(script, page_name(script, session.spoken())))  # Streamlit marks the one that it runs
 
 
 @lru_cache(maxsize=100)

@@ -9,7 +9,7 @@ from commod.dashboard.state.runs_file import MAX_NAME, MAX_RUNS, default_name
 from commod.dashboard.state.saved_runs import full, keep_requirements, link, pin, shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.words import say, say_declared, tip
 from commod.datasets import load_task
 
 
@@ -17,22 +17,22 @@ def pin_popover(settings: Settings) -> None:
     """A button beside the model of `settings` that gives it a name and keeps it, looked at as it is now."""
     settings = replace(settings.looked_at_as(session.current()), reason=session.current().reason)
     session.carry(**link())
-    with st.popover("Pin this model", icon=":material/push_pin:", key="pin_here", on_change="rerun") as opened:
+    with st.popover(say("pin.this"), icon=":material/push_pin:", key="pin_here", on_change="rerun") as opened:
         if not opened.open:
             return
         here = shelf()
         same = here.find(settings)
         if same is not None:
-            st.markdown(f"Saved as “{escape_markdown(same.name)}”.")
+            st.markdown(say("pin.saved", name=escape_markdown(same.name)))
             if session.requirements() != same.requirements:
-                st.button("Save what is required now with it", on_click=keep_requirements, args=(same.name,))
+                st.button(say("pin.require"), on_click=keep_requirements, args=(same.name,))
         elif len(here.runs) >= MAX_RUNS:
-            st.markdown(full())
+            st.markdown(say_declared(full()))
         else:
-            st.caption("Keep it under a name, to compare it with others.")
+            st.caption(say("pin.keep"))
             _form(settings)
         if here.runs:
-            st.page_link("pages/runs.py", label=f"Saved runs ({len(here.runs)})", icon=":material/push_pin:")
+            st.page_link("pages/runs.py", label=f"{say('frame.runs')} ({len(here.runs)})", icon=":material/push_pin:")
 
 
 def pin_here(settings: Settings) -> None:
@@ -56,5 +56,5 @@ def _form(settings: Settings) -> None:
     usual = default_name(settings)
     key = f"pin_name_{usual}"
     with st.form("pin", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.text_input("Name", usual, max_chars=MAX_NAME, key=key, help=tip("run_name", most=MAX_NAME))
-        st.form_submit_button("Pin this model", icon=":material/push_pin:", on_click=pin, args=(settings, key))
+        st.text_input(say("pin.name"), usual, max_chars=MAX_NAME, key=key, help=tip("run_name", most=MAX_NAME))
+        st.form_submit_button(say("pin.this"), icon=":material/push_pin:", on_click=pin, args=(settings, key))

@@ -4,10 +4,10 @@ import pandas as pd
 
 from commod.charts.sense import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
+from commod.dashboard.views.words import say_declared, tip
 from commod.explain.sense import explain_certainty
 
 RECORD = Table(
@@ -41,14 +41,17 @@ CERTAINTY = Table(
 def draw_record(result: FitResult) -> None:
     """Changed people by group and direction, and whether the record agrees with g or with f."""
     words = {True: directions(result.task.spec)[0][0], False: directions(result.task.spec)[1][0]}
-    frame = result.record.assign(direction=result.record["better"].map(words))
+    named = result.record["group"].map(say_declared)
+    frame = result.record.assign(group=named, direction=result.record["better"].map(words).map(say_declared))
     shown = frame[frame["count"] > 0].reset_index(drop=True)
     if result.has_many_groups:
         shown = shown.sort_values("count", ascending=False, kind="stable")
     bars = []
     for rank, row in enumerate(shown.to_dict("records")):
-        for place, (who, part) in enumerate(((RIGHT_NOW, "right"), (RIGHT_BEFORE, "wrong"))):
-            name = f"{row['group']}, {row['direction']} ({row['count']:,})"
+        for place, (who, part) in enumerate(
+            ((say_declared(RIGHT_NOW), "right"), (say_declared(RIGHT_BEFORE), "wrong"))
+        ):
+            name = f"{row['group']}, {row['direction']} ({say_declared(format(row['count'], ','))})"
             share = row[part] / row["count"]
             bars.append({"name": name, "rank": rank, "who": who, "place": place, "people": row[part], "share": share})
     draw(
@@ -71,7 +74,7 @@ def draw_certainty(result: FitResult) -> None:
     bars = [
         {"name": row["class"], "rank": rank, "whose": whose, "share": row[f"share_{part}"], "people": row[part]}
         for rank, row in enumerate(frame.to_dict("records"))
-        for whose, part in ((EVERYONE, "everyone"), (CHANGED, "changed"))
+        for whose, part in ((say_declared(EVERYONE), "everyone"), (say_declared(CHANGED), "changed"))
     ]
     draw(
         plot_certainty,

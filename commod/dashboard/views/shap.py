@@ -13,9 +13,9 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending, in_line, ready_in
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
+from commod.dashboard.views.words import say, say_declared, tip
 from commod.explain import ShapComparison
 
 
@@ -43,7 +43,7 @@ def _accounts(features: pd.DataFrame) -> pa.Table:
         {
             "label": columns["label"] * 2,
             "rank": [*range(n)] * 2,
-            "account": [ACCOUNTS[0]] * n + [ACCOUNTS[1]] * n,
+            "account": [account for account in map(say_declared, ACCOUNTS) for _ in range(n)],
             "value": columns["commod"] + columns["shap"],
             "low": none + columns["shap_low"],
             "high": none + columns["shap_high"],
@@ -58,9 +58,9 @@ def draw_shap(result: FitResult) -> None:
 
 def begin_shap(result: FitResult) -> Pending | None:
     """The section of SHAP, which is drawn when its figures are there."""
-    st.header("Post hoc or built in: SHAP beside COMMOD")
+    st.header(say_declared("Post hoc or built in: SHAP beside COMMOD"))
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
-        st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
+        st.info(say("shap.nothing"), icon=":material/info:")
         return None
     place = st.empty()
     section = st.container()
@@ -84,7 +84,7 @@ def begin_shap(result: FitResult) -> Pending | None:
 
 
 def _draw(comparison: ShapComparison) -> None:
-    features = comparison.features
+    features = comparison.features.assign(label=comparison.features["label"].map(say_declared))
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         draw_accounts(
@@ -93,18 +93,9 @@ def _draw(comparison: ShapComparison) -> None:
             alt="Mean contribution to the change in score by feature.",
         )
     with narrow:
-        st.metric(
-            "Rank agreement of the two",
-            f"{comparison.agreement:.2f}",
-            help=tip("agreement"),
-        )
-        st.metric(
-            "SHAP's top five that stay",
-            f"{comparison.top_kept:.0%}",
-            help=f"{tip('top_kept')} " + tip("redrawn", background=comparison.background, redraws=comparison.redraws),
-        )
-        st.markdown(
-            f"SHAP computes **{comparison.evaluations:,} scores** to explain {comparison.rows} people. COMMOD's own "
-            f"account is read from the model: **{comparison.rows}** scores."
-        )
-        st.caption("Thin lines: how far SHAP's bar moves when its background sample is redrawn.")
+        agreement, kept = (say_declared(text) for text in (f"{comparison.agreement:.2f}", f"{comparison.top_kept:.0%}"))
+        st.metric(say("shap.agreement"), agreement, help=tip("agreement"))
+        redrawn = tip("redrawn", background=comparison.background, redraws=comparison.redraws)
+        st.metric(say("shap.top_kept"), kept, help=f"{tip('top_kept')} {redrawn}")
+        st.markdown(say("shap.scores", n=comparison.evaluations, rows=comparison.rows))
+        st.caption(say("shap.lines"))

@@ -7,9 +7,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from commod.dashboard.state import session
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.html import html_table
+from commod.dashboard.text.language import written
 from commod.dashboard.views.download import offer
+from commod.dashboard.views.words import say_declared
 
 # As many are drawn; where there are more, all can be taken away.
 MAX_ROWS = 200
@@ -40,7 +43,7 @@ def fold(
 
     `frame` holds the chart's rows, or makes them when the fold is open.
     """
-    with place.expander(table.title, key=table.key, on_change="rerun") as opened:
+    with place.expander(say_declared(table.title), key=table.key, on_change="rerun") as opened:
         if opened.open:  # a closed one would be filled all the same, at every move of a slider
             if above is not None:
                 above()
@@ -52,18 +55,18 @@ def show(table: Table, frame: pd.DataFrame) -> None:
     """The rows as text, and all of them as a file where there are too many."""
     columns = [(frame[name], form) for name, (_, form) in table.columns.items()]
     cells = [[_in_words(value, form) for value in values.head(MAX_ROWS)] for values, form in columns]
-    headings = {name: heading for name, (heading, _) in table.columns.items()}
+    headings = {name: say_declared(heading) for name, (heading, _) in table.columns.items()}
     words = {i for i, (_, form) in enumerate(columns) if not form}
-    st.html(
-        html_table([*headings.values()], list(zip(*cells, strict=True)), caption=table.title, text=words, tall=True)
-    )
+    rows, title = list(zip(*cells, strict=True)), say_declared(table.title)
+    st.html(html_table([*headings.values()], rows, caption=title, text=words, tall=True))
     if len(frame) > MAX_ROWS:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(f"The first {MAX_ROWS} of {len(frame):,} rows.", width="content")
-            offer("All rows as CSV", lambda: safe_csv(frame, headings), f"{table.key}.csv", key=f"{table.key}_csv")
+            st.caption(say_declared(f"The first {MAX_ROWS} of {len(frame):,} rows."), width="content")
+            file = f"{table.key}.csv"
+            offer(say_declared("All rows as CSV"), lambda: safe_csv(frame, headings), file, key=f"{table.key}_csv")
 
 
 def _in_words(value: Any, form: str) -> str:
     if pd.isna(value):
         return "–"
-    return format(value, form).replace("-", "−") if form else str(value)
+    return written(session.language(), format(value, form).replace("-", "−")) if form else str(value)

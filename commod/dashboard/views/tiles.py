@@ -8,8 +8,8 @@ import streamlit as st
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.language import FIRST, declared, phrase
+from commod.dashboard.text.glossary import picture, tip
+from commod.dashboard.text.language import FIRST, declared, phrase, written
 from commod.explain.groups import beyond_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 
@@ -25,14 +25,14 @@ def draw_figures(result: FitResult) -> None:
 
 def _below(result: FitResult, language: str) -> str:
     auc = FIGURES["auc"]
-    f, g = (auc.show(result.figures.loc[auc.name, model]) for model in ("f", "g"))
+    f, g = (written(language, auc.show(result.figures.loc[auc.name, model])) for model in ("f", "g"))
     text = phrase(language, "tiles.below", auc=declared(language, auc.title), f=f, g=g)
     if result.scene.basis:
-        text += f" {escape_markdown(result.scene.basis)}"
+        text += f" {escape_markdown(declared(language, result.scene.basis))}"
     if result.scene.left_out:
-        text += f"\n\n{escape_markdown(result.scene.left_out)}"
+        text += f"\n\n{escape_markdown(declared(language, result.scene.left_out))}"
     if result.groups is not None and (beyond := beyond_in_words(result.groups)):
-        text += f"\n\n:orange[{escape_markdown(beyond)}]"
+        text += f"\n\n:orange[{escape_markdown(declared(language, beyond))}]"
     if FIGURES["p_rule"] not in CRITERIA[result.settings.fairness].key_figures:
         return text
     return f"{text}\n\n{other_p_rule(result, language)}"
@@ -41,7 +41,7 @@ def _below(result: FitResult, language: str) -> str:
 def other_p_rule(result: FitResult, language: str = FIRST) -> str:
     """P-Rule of the decision that the tile does not count, and which of the two the four-fifths rule is about."""
     spec, other = result.task.spec, FIGURES["p_rule_of_negative"]
-    g, f = (other.show(result.figures.loc[other.name, model]) for model in ("g", "f"))
+    g, f = (written(language, other.show(result.figures.loc[other.name, model])) for model in ("g", "f"))
     no, yes = (escape_markdown(declared(language, outcome)) for outcome in spec.outcomes)
     counted = "tiles.counts_better" if spec.favourable == 1 else "tiles.counts_worse"
     return phrase(language, counted, yes=yes, no=no, f=f, g=g)
@@ -58,15 +58,16 @@ def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> 
     """What `metric` shows of a figure: a value, a difference, and the intervals of both."""
     chance = row["difference_low"] <= 0 <= row["difference_high"]
     color = "off" if chance else {1: "normal", -1: "inverse", 0: "off"}[figure.direction]
-    value, low, high = (figure.show(row[column]) for column in ("g", "g_low", "g_high"))
+    value, low, high = (written(language, figure.show(row[column])) for column in ("g", "g_low", "g_high"))
+    interval = tip("interval_of", language, low=low, high=high)
     return {
         "label": declared(language, figure.title),
         "value": value,
         # By the hyphen Streamlit tells which way the arrow points.
-        "delta": figure.show_difference(row["difference"]).replace("−", "-"),
+        "delta": written(language, figure.show_difference(row["difference"]).replace("−", "-")),
         "delta_color": color,
         "delta_arrow": "off" if color == "off" else "auto",
-        "help": f"{figure.meaning} {tip('interval_of', low=low, high=high)}",
+        "help": f"{picture(figure.name)}{tip(figure.name, language)} {interval}",
         "border": True,
-        "delta_description": f"[{low}, {high}]".replace("%", ""),
+        "delta_description": declared(language, f"[{low}, {high}]").replace("%", ""),
     }

@@ -7,28 +7,28 @@ from commod.charts import plot_f1_by_depth
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import deferred_paint, result_of
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import tree_list
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
+from commod.dashboard.views.words import say, say_declared, say_in_html, tip
 from commod.explain import ChangeTree
 
 
 def draw_tree(result: FitResult, depth: int) -> None:
     """Where decisions changed, as questions."""
-    st.header("Where: a tree of the changes")
+    st.header(say_declared("Where: a tree of the changes"))
     if not result.changed_train.any():
-        st.info("No decision changes at this setting, so there is nothing for a tree to find.", icon=":material/info:")
+        st.info(say("tree.nothing"), icon=":material/info:")
         return
     found = result_of(tasks.tree(result, depth))
     with deferred_paint():
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:
             controls.control("depth")
-            st.html(tree_of(result, found, depth))
+            st.html(say_in_html(tree_of(result, found, depth)))
         with narrow:
-            st.metric("F1 of the tree on test", f"{found.f1:.2f}", help=tip("f1"))
+            st.metric(say_declared("F1 of the tree on test"), say_declared(f"{found.f1:.2f}"), help=tip("f1"))
             frame = result.keep(f"f1_{depth}", lambda: _depths(found, depth))
             why = " No leaf is mostly “changed”: allow more questions." if found.f1 == 0 else ""
             columns = {"depth": ("Depth (questions)", ""), "f1": ("F1 on test", ".3f"), "leaves": ("Leaves", ",")}

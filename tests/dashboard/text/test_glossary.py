@@ -16,12 +16,12 @@ from commod.metrics.figures import FIGURES, Figure
 from commod.metrics.small_groups import MIN_GROUP, SCARCE
 from commod.models import Commod, prices
 from commod.models.adversary import sigmoid
-from commod.models.estimator import UPDATES
+from commod.models.settings import UPDATES
 from tests.browsing import ROOT
 
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "commod/dashboard").rglob("*.py"))]
 TEXTS = [ROOT / "README.md", *(p for ending in ("*.toml", "*.html") for p in (ROOT / "commod").rglob(ending))]
-WORDS, HINTS = glossary.words(), glossary._file()[1]
+WORDS, HINTS = glossary.words(), glossary._file()["hint"]
 
 
 def literals(node):

@@ -59,7 +59,7 @@ class Candidate:
     decisions: np.ndarray
     facts: Facts
     checked: pd.DataFrame
-    collapse: str = ""  # why it is hardly a model any more; empty for a sound one
+    collapse: str = ""  # why it counts as collapsed; empty for a sound model
     there: Settings | None = None  # where the sliders make it, if they do
 
     @property

@@ -9,17 +9,19 @@ from commod.dashboard.jobs.wait import Pending, deferred_paint
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.views.words import say_declared
 
 
 def begin_cost(settings: Settings, result: FitResult, place: Any) -> Pending | None:
     """A sentence about it at `place`, whole when the free model is there; nothing where nothing is limited."""
-    limits = escape_markdown(f"{limits_in_words(settings)} {result.expected}".strip())
+    limits = escape_markdown(say_declared(f"{limits_in_words(settings)} {result.expected}".strip()))
     if not limits:
         return None
-    place.markdown(f"**Limited.** {limits} What that costs is being computed …")
+    limited = f"**{say_declared('Limited.')}** {limits}"
+    place.markdown(f"{limited} {say_declared('What that costs is being computed …')}")
 
     def paint(ticket: Ticket) -> None:
         with deferred_paint():
-            place.markdown(f"**Limited.** {limits} {escape_markdown(result.beside(ticket.result()))}")
+            place.markdown(f"{limited} {escape_markdown(say_declared(result.beside(ticket.result())))}")
 
     return Pending(submit(tasks.prefetch(settings.free())), paint)

@@ -8,9 +8,11 @@ import streamlit as st
 
 from commod.charts.people import AFTER, BEFORE, plot_group_rates
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table
+from commod.dashboard.views.words import say_declared
 from commod.explain.groups import Groups, extremes_in_words, margins_in_words
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import least_people
@@ -33,18 +35,20 @@ def draw_groups(result: FitResult) -> None:
     found = result.groups
     if found is None:
         return
-    st.header("Each group against everyone")
+    st.header(say_declared("Each group against everyone"))
     st.markdown(_sentences(result, found))
     frame = found.table
 
     def rows() -> pd.DataFrame:
-        said = frame["compared"].map({True: "yes", False: f"no, fewer than {least_people(frame['count'])}"})
-        return frame.assign(points=100 * frame["difference"], extreme=said)
+        few = f"no, fewer than {least_people(frame['count'])}"
+        said = frame["compared"].map({True: say_declared("yes"), False: say_declared(few)})
+        named = frame["group"].map(say_declared)
+        return frame.assign(points=100 * frame["difference"], extreme=said, group=named)
 
-    decision = result.task.spec.outcomes[1]
+    decision = say_declared(result.task.spec.outcomes[1])
     draw(
         plot_group_rates,
-        result.keep("group_rates", lambda: _points(found)),
+        result.keep(f"group_rates_{session.language()}", lambda: _points(found)),
         alt="Rates of positive decisions by group, before and now.",
         table=Table("Each group as a table", "groups_table", COLUMNS, rows),
         caption=f"On test, in brackets the people of a group. Line: 95 % interval of the rate now (Wilson). Dashed: "
@@ -65,7 +69,7 @@ def _sentences(result: FitResult, found: Groups) -> str:
         )
         parts.append(f"{figure.title} compares the extremes. Of g it is {g}; of f it was {f}.")
     parts.append(margins_in_words(found, fairness, result.figures))
-    return "\n\n".join(escape_markdown(part) for part in parts if part)
+    return "\n\n".join(escape_markdown(say_declared(part)) for part in parts if part)
 
 
 def _points(found: Groups) -> pa.Table:
@@ -73,11 +77,12 @@ def _points(found: Groups) -> pa.Table:
     rows: list[dict[str, Any]] = []
     for rank, row in enumerate(found.table.to_dict("records")):
         few = "" if row["compared"] else ", few"
-        group = {"name": f"{row['group']} ({row['count']:,}{few})", "rank": rank, "count": row["count"]}
+        name = say_declared(f"{row['group']} ({row['count']:,}{few})")
+        group = {"name": name, "rank": rank, "count": row["count"]}
         for model, (rate, low, high) in (
             (BEFORE, ("before", "before_low", "before_high")),
             (AFTER, ("rate", "low", "high")),
         ):
             values = {"rate": row[rate], "low": row[low], "high": row[high], "people": row[rate] * row["count"]}
-            rows.append(group | values | {"model": model, "overall": found.everyone})
+            rows.append(group | values | {"model": say_declared(model), "overall": found.everyone})
     return pa.Table.from_pylist(rows)

@@ -28,7 +28,7 @@ from commod.dashboard.views.splits import begin_splits, known_splits
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.tree import draw_tree
 from commod.dashboard.views.trouble import trouble_in_words
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 
 # Controls that stand beside what they move, not in the sidebar: a phone hides that.
 IN_SIGHT = ("lambda_fair",)
@@ -71,11 +71,10 @@ def show() -> None:
         with left:
             draw_people = draw_dots(result, line, sweep)
     with deferred_paint(), left:
-        limited, steps = st.empty(), st.container()
-        for sentence in trouble_in_words(result):
-            steps.warning(escape_markdown(sentence), icon=":material/warning:")
-        offers = steps.empty()
+        limited, offers = st.empty(), st.empty()
     with deferred_paint():
+        for sentence in trouble_in_words(result):
+            st.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
         with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
             draw_figures(result)
             if numbers.open:

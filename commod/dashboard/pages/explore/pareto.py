@@ -9,7 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from commod.charts import plot_pareto
-from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SPLITS, SWEEP, TRIED, WORDS
+from commod.charts.pareto import CURRENT, DEPLOYED, KINDS, PATH, SPLITS, SWEEP, TRIED
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending
@@ -64,12 +64,14 @@ def _points(
     # k is a reading of the model, not another model: one point for all of them.
     models = {replace(s, k=here.k): s for s in session.state().tried if s.problem() == here.problem()}
     known = [s for model, s in models.items() if model != here]
-    kept = f"points_{sweep is not None}_{splits is not None}"
+    kept = f"points_{sweep is not None}_{splits is not None}_{session.language()}"
     behind, above = result.keep(kept, lambda: _fixed_points(result, sweep, splits))
     rows = []
     for i, s in enumerate(known):
         shown = session.state().tried[s]
-        rows.append((TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], in_words(s), i, 0, ""))
+        rows.append(
+            (TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], say_declared(in_words(s)), i, 0, "")
+        )
     return pa.concat_tables(
         [behind, _rows([_of_line(model) for model in line]), _rows(rows), above]
     ).combine_chunks(), known
@@ -81,14 +83,14 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None, splits: Refits 
     behind: list[tuple[Any, ...]] = []
     if sweep is not None:
         for *shown, best in _values(sweep, CRITERIA[here.fairness].figure_name, *_MEASURES, "settings", "best"):
-            behind.append((SWEEP, *shown, -1, shown[0], "frontier" if best else ""))
-    told = in_words(here)
+            behind.append((SWEEP, *shown[:-1], say_declared(shown[-1]), -1, shown[0], "frontier" if best else ""))
+    told = say_declared(in_words(here))
     if splits is not None:
-        told += f"; {splits_in_words(here, splits)}"
+        told += f"; {say_declared(splits_in_words(here, splits))}"
         for values in _values(splits.figures, CRITERIA[here.fairness].figure_name, *_MEASURES):
             behind.append((SPLITS, *values, told, -1, 0, ""))
     path = list(_values(result.path, "fairness", *_MEASURES))
-    above = [(CURRENT, *path[-1], told, -1, 0, ""), (DEPLOYED, *path[0], "unchanged", -1, 0, "")]
+    above = [(CURRENT, *path[-1], told, -1, 0, ""), (DEPLOYED, *path[0], say_declared("unchanged"), -1, 0, "")]
     return _rows(behind), _rows(above)
 
 
@@ -97,9 +99,9 @@ def _of_line(result: FitResult) -> tuple[Any, ...]:
 
     def made() -> tuple[Any, ...]:
         shown = list(_values(result.path, "fairness", *_MEASURES))[-1]
-        return (PATH, *shown, in_words(result.settings), -1, result.settings.lambda_fair, "path")
+        return (PATH, *shown, say_declared(in_words(result.settings)), -1, result.settings.lambda_fair, "path")
 
-    row: tuple[Any, ...] = result.keep("row_of_line", made)
+    row: tuple[Any, ...] = result.keep(f"row_of_line_{session.language()}", made)
     return row
 
 
@@ -141,12 +143,12 @@ def draw_pareto(
         fairness_title=say_declared(figure.short_title),
         fairer=say_declared(figure.fairer),
         line=FOUR_FIFTHS if figure.direction > 0 else None,
-        called=tuple((word, say_declared(word)) for word in WORDS) if session.language() != FIRST else (),
+        called=tuple((kind, say_declared(kind)) for kind in KINDS) if session.language() != FIRST else (),
     )
 
     def draw_table() -> None:
         limited = settings.free() != settings
-        faint = [] if splits is None else [f"{with_capital(splits_in_words(settings, splits))}."]
+        faint = [] if splits is None else [say_declared(f"{with_capital(splits_in_words(settings, splits))}.")]
         parts = (say(f"explore.{part}") for part in ("chart", *["grey_is_free"] * limited, "point"))
         st.caption(" ".join([*parts, *faint]))
         _choose(known, settings, sweep)
@@ -212,7 +214,7 @@ def _choose_one(label: str, key: str, settings: list[Settings]) -> None:
             label,
             settings,
             index=None,
-            format_func=in_words,
+            format_func=lambda there: say_declared(in_words(there)),
             key=key,
             on_change=take,
             placeholder=say("explore.choose"),

@@ -7,24 +7,20 @@ from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import OWN_PREFIX, Settings
 from commod.dashboard.views import room
 from commod.dashboard.views.pin import pin_popover
+from commod.dashboard.views.words import say
 
 
 def share(settings: Settings) -> None:
     """Link and code of the current model, a name for it, and a room to talk about it."""
     with st.container(horizontal=True, gap="small"):
         # Filled when they are opened: all of it at every move of a slider would cost more than the charts.
-        with st.popover("Share this setting", icon=":material/share:", key="share", on_change="rerun") as shared:
+        with st.popover(say("share.setting"), icon=":material/share:", key="share", on_change="rerun") as shared:
             if shared.open:
-                st.caption(
-                    "The address of this page holds the complete setting, but not your data: it leads back here in "
-                    "this session only. Others need your file, too."
-                    if settings.data.startswith(OWN_PREFIX)
-                    else "The address of this page holds the complete setting: whoever opens it sees the same picture."
-                )
+                st.caption(say("share.own" if settings.data.startswith(OWN_PREFIX) else "share.says"))
                 st.code(session.address(), language=None, wrap_lines=True)
-        with st.popover("Copy as Python", icon=":material/code:", key="python", on_change="rerun") as copied:
+        with st.popover(say("share.python"), icon=":material/code:", key="python", on_change="rerun") as copied:
             if copied.open:
-                st.caption("The same model with the library:")
+                st.caption(say("share.library"))
                 st.code(to_python(settings), language=None, wrap_lines=True)
         pin_popover(settings)
         room.invite()

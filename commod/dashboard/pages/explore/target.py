@@ -13,7 +13,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
-from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.words import say_declared, tip
 from commod.experiments.search import LAMBDA_GRIDS
 from commod.experiments.sense import shares_of_decisions
 from commod.experiments.target import SoFar, Target
@@ -106,7 +106,7 @@ def form(settings: Settings, result: FitResult) -> Any:
     for key, value in zip(keys, (*usual, None), strict=True):
         st.session_state.setdefault(key, _kept().get(key, value))
     with st.container(border=True):
-        st.markdown("**Or name a target**, and let the sliders be set for you.")
+        st.markdown(say_declared("**Or name a target**, and let the sliders be set for you."))
         fields: tuple[tuple[str, float, float, str, str | None], ...] = (
             (f"{criterion.figure.short_title}, {criterion.side}", 1.0, 0.05, "%.2f", None),
             ("Changed, at most (%)", 100.0, 1.0, "%.1f", None),
@@ -115,13 +115,13 @@ def form(settings: Settings, result: FitResult) -> Any:
         columns = st.columns(3, gap="small", vertical_alignment="bottom")
         for column, (title, most, step, form, explained), key in zip(columns, fields, keys, strict=True):
             column.number_input(
-                title,
+                say_declared(title),
                 0.0,
                 most,
                 step=step,
                 format=form,
                 help=explained,
-                placeholder="any",
+                placeholder=say_declared("any"),
                 key=key,
                 on_change=_keep,
                 args=(key,),
@@ -129,9 +129,11 @@ def form(settings: Settings, result: FitResult) -> Any:
         searching = state.ticket is not None
         button = st.empty()  # one place for both: the old one is gone at once
         if searching:
-            button.button("Stop the search", icon=":material/stop_circle:", on_click=_stop)
+            button.button(say_declared("Stop the search"), icon=":material/stop_circle:", on_click=_stop)
         else:
-            button.button("Find the setting", icon=":material/search:", on_click=_find, help=tip("target"))
+            button.button(
+                say_declared("Find the setting"), icon=":material/search:", on_click=_find, help=tip("target")
+            )
         place = st.empty()
         if searching:
             assert state.ticket is not None
@@ -157,7 +159,7 @@ def _progress_in_words(ticket: Ticket) -> str:
     found: SoFar | None = ticket.found
     if found is None or ticket.before or ticket.note:
         return in_line("Searching", ticket)
-    return f"{found.tried} of about {found.about} settings tried. Best so far: {found.best}."
+    return say_declared(f"{found.tried} of about {found.about} settings tried. Best so far: {found.best}.")
 
 
 def _take(ticket: Ticket) -> None:
@@ -190,7 +192,7 @@ def _answer(settings: Settings, result: FitResult) -> None:
     """What the search said, while it is about what is shown."""
     state = _state()
     if state.failure:
-        st.error(f"The search failed: {state.failure}.", icon=":material/error:")
+        st.error(say_declared(f"The search failed: {state.failure}."), icon=":material/error:")
         return
     if state.stopped is not None:
         _offer_so_far(settings, state.stopped)
@@ -203,10 +205,10 @@ def _answer(settings: Settings, result: FitResult) -> None:
             return
         holds, words = _on_test(found, result)
         tell = st.success if holds else st.warning
-        tell(f"{found.answer} {words} Undo brings the old setting back.", icon=":material/flag:")
+        tell(say_declared(f"{found.answer} {words} Undo brings the old setting back."), icon=":material/flag:")
         return
-    st.warning(found.answer, icon=":material/flag:")
-    st.caption(f"The setting that is shown now. {_on_test(found, result)[1]}")
+    st.warning(say_declared(found.answer), icon=":material/flag:")
+    st.caption(say_declared(f"The setting that is shown now. {_on_test(found, result)[1]}"))
     with st.container(horizontal=True, gap="small"):
         for label, near in (
             (f"Fairest with at most {found.max_change:.1%}", found.fairest),
@@ -214,18 +216,20 @@ def _answer(settings: Settings, result: FitResult) -> None:
         ):
             if near is not None and near[1]["lambda_fair"] > 0:  # at 0 it is f
                 there = _as_settings(settings, near[1])
-                st.button(label, on_click=session.go_to, args=(there,), disabled=there == settings)
-        st.button("Close", on_click=_drop, icon=":material/close:")
+                st.button(say_declared(label), on_click=session.go_to, args=(there,), disabled=there == settings)
+        st.button(say_declared("Close"), on_click=_drop, icon=":material/close:")
 
 
 def _offer_so_far(settings: Settings, stopped: SoFar) -> None:
     """What a search had found when it was stopped."""
     tried = f"Stopped after {stopped.tried} of about {stopped.about} settings."
-    st.info(f"{tried} The best of these: {stopped.best}.", icon=":material/flag:")
+    st.info(say_declared(f"{tried} The best of these: {stopped.best}."), icon=":material/flag:")
     there = _as_settings(settings, stopped.settings)
     with st.container(horizontal=True, gap="small"):
-        st.button("Open the best so far", on_click=session.go_to, args=(there,), disabled=there == settings)
-        st.button("Close", on_click=_drop, icon=":material/close:")
+        st.button(
+            say_declared("Open the best so far"), on_click=session.go_to, args=(there,), disabled=there == settings
+        )
+        st.button(say_declared("Close"), on_click=_drop, icon=":material/close:")
 
 
 def _on_test(found: Target, result: FitResult) -> tuple[bool, str]:

@@ -21,8 +21,7 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.text.menu import PAGES, page_name
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.lesson import script
-from commod.dashboard.views.lesson.asking import ask, show_guess
-from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.asking import ask, live_stage, show_guess
 from commod.dashboard.views.lesson.progress import (
     Progress,
     arrived,
@@ -131,7 +130,7 @@ def _head(here: Progress, step: Step) -> None:
 
 def _work_through(here: Progress, at: Stage) -> None:
     """Text, question, slider, check."""
-    st.html(with_tooltips(script.text(at)))
+    st.html(with_tooltips(script.text(at), session.language()))
     question = script.question(at)
     said = here.answers.get(here.step)
     guess = None if said is None else question.guess(said)
@@ -202,7 +201,7 @@ def _check(here: Progress, at: Stage) -> None:
     step = at.step
     if not step.free:
         draw_pictures(at)
-    st.html(with_tooltips(script.told(at)))
+    st.html(with_tooltips(script.told(at), session.language()))
     if step.free:
         for name in step.free:
             controls.control(name)

@@ -20,13 +20,13 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.lesson import script
-from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
 from commod.dashboard.views.room import ROOM, act, known, present, say_aloud, tell_trouble
 from commod.dashboard.views.room_line import announcement, asked, step_in_words, time_left
 from commod.dashboard.views.table import Table, fold
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Sweep
 
 # Seconds between two looks at the room.
@@ -195,7 +195,7 @@ def _draw_models(models: list[frames.Signed], kinds: Mapping[int, str], name: st
         },
         lambda: rows[rows["line"] == ""].iloc[::-1],
     )
-    caption = f"{escape_markdown(data_in_words(settings))}. {say('room.aside') if len(kinds) > 1 else ''}"
+    caption = f"{escape_markdown(say_declared(data_in_words(settings)))}. {say('room.aside') if len(kinds) > 1 else ''}"
     _draw(picture, say(f"room.{name}_alt"), table, large, caption)
 
 

@@ -12,7 +12,7 @@ from commod.dashboard.state.settings import Settings, data_in_words, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.peoples_words import Effect, bullets, effect_of, in_peoples_words
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 
 
 def trained(settings: Settings) -> FitResult:
@@ -27,7 +27,7 @@ def draw_model(result: FitResult) -> None:
         f"peoples_words_{session.language()}", lambda: bullets(in_peoples_words(result.scene, result.decisions))
     )
     st.markdown(told)
-    st.caption(f"{escape_markdown(data_in_words(result.settings))}: {in_words(result.settings)}")
+    st.caption(_setting(result))
 
 
 def draw_pair(question: Question) -> None:
@@ -40,7 +40,7 @@ def draw_pair(question: Question) -> None:
             continue
         result = trained(model_of_link(model.link))
         names.append(say(f"room.model_{name}"))
-        captions.append(f"{names[-1]}: {escape_markdown(data_in_words(result.settings))}: {in_words(result.settings)}")
+        captions.append(f"{names[-1]}: {_setting(result)}")
         for heading, cell in _told_of(result):
             cells.setdefault(heading, ["–", "–"])[place] = cell
     rows = [[heading, *found] for heading, found in cells.items()]
@@ -62,3 +62,7 @@ def _told_of(result: FitResult) -> list[tuple[str, str]]:
         (say("room.pair_worse", **whom), f"{found.worse:,}"),
         (say("room.pair_right"), say("room.pair_was_right", now=now, before=before)),
     ]
+
+
+def _setting(result: FitResult) -> str:
+    return escape_markdown(say_declared(f"{data_in_words(result.settings)}: {in_words(result.settings)}"))

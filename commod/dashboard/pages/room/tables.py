@@ -10,7 +10,7 @@ from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import data_in_words, in_words
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.views.lesson import script
-from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
 
 

@@ -19,7 +19,7 @@ from commod.dashboard.views.lesson.progress import choose, lesson, progress
 from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave, tell_guess
 from commod.dashboard.views.room_line import step_in_words
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 
 
 def show(here: Here) -> None:
@@ -94,7 +94,7 @@ def _answer(here: Here, question: Question) -> FitResult | None:
         _choose(here, question, mine.choice if mine else "")
         return None
     if mine:
-        sent = in_words(model_of_link(mine.link))
+        sent = say_declared(in_words(model_of_link(mine.link)))
         st.success(say("room.vote_sent", setting=escape_markdown(sent)), icon=":material/check_circle:")
     settings = session.current()
     if not is_for_rooms(settings):

@@ -19,7 +19,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_columns, html_table
 from commod.dashboard.views import controls
-from commod.dashboard.views.checks import MEANINGS, changing_table, in_a_cell
+from commod.dashboard.views.checks import changing_table, in_a_cell, meanings
 from commod.dashboard.views.concepts import cards_of
 from commod.dashboard.views.tree import tree_of
 from commod.explain.checks import CHECKS, Answer
@@ -75,7 +75,7 @@ def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
     place = changing_table(st, table())
     fair = "; ".join(f"{figure.in_sentence}: {figure.fair} is fair" for figure in key_figures() if figure.fair)
     same = f" Equal in all, and not shown: {listed(equal)}." if equal else ""
-    st.caption(f"On test people, with 95 % intervals in [ ]. {fair}.{same}", help=MEANINGS)
+    st.caption(f"On test people, with 95 % intervals in [ ]. {fair}.{same}", help=meanings())
     _overlap(shown)
     _inside(shown)
 

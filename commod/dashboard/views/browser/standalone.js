@@ -124,7 +124,7 @@ class Page {
   }
 
   get colon() {
-    return this.language === "fr" ? "\u202f:" : ":";
+    return this.language === "fr" ? "\u00a0:" : ":";
   }
 
   parts(count, of) {
