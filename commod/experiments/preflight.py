@@ -65,6 +65,8 @@ def preview_data(
         except ValueError:  # too few people
             return ""
         seems, is_so = auc_of(scores, held.y), auc_of(of_new, new.y)
+        if seems <= is_so:
+            return f" Here that does not flatter f: its AUC is {seems:.3f}, and {is_so:.3f} on new people."
         return f" f then seems to have an AUC of {seems:.3f}; on new people it has {is_so:.3f}."
 
     leaks += find_repeats(repeats or {}, choice, (lambda _: "") if choice.scores else aucs)
