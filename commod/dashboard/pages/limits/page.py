@@ -8,8 +8,7 @@ from commod.dashboard.jobs.service import submit
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.limits.asked import Drawn, ask, link
 from commod.dashboard.pages.limits.impossible import not_all_at_once
-from commod.dashboard.pages.limits.price import price
-from commod.dashboard.pages.limits.region import region
+from commod.dashboard.pages.limits.region import price, region
 from commod.dashboard.state import session
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps

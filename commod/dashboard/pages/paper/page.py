@@ -2,9 +2,7 @@
 
 import streamlit as st
 
-from commod.dashboard.pages.paper.figures import paper_figures
-from commod.dashboard.pages.paper.results import result, versions
-from commod.dashboard.pages.paper.table1 import draw_table1
+from commod.dashboard.pages.paper.figures import draw_table1, paper_figures, result, versions
 from commod.dashboard.state import session
 from commod.dashboard.views import frame
 from commod.datasets import TASKS

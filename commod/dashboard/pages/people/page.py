@@ -6,8 +6,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get, submit
 from commod.dashboard.jobs.wait import Pending, draw_pending
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.people.outcomes import draw_outcomes
-from commod.dashboard.pages.people.segments import draw_segments
+from commod.dashboard.pages.people.groups import draw_outcomes, draw_segments
 from commod.dashboard.pages.people.sense import draw_sense
 from commod.dashboard.pages.people.table import people
 from commod.dashboard.state import session

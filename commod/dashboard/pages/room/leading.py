@@ -12,8 +12,7 @@ from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.room.door import address, join_link
-from commod.dashboard.pages.room.report import report_html
-from commod.dashboard.pages.room.tables import zipped_tables
+from commod.dashboard.pages.room.report import report_html, zipped_tables
 from commod.dashboard.rooms import Here, Model, Room, RoomError, RoomStore, Seat
 from commod.dashboard.rooms.export import as_json
 from commod.dashboard.state import session

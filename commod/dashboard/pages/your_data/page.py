@@ -9,7 +9,6 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.pages.your_data.draft import Draft, UnansweredError, draft, kept
-from commod.dashboard.pages.your_data.features import choose_features, choose_merits, leave_out
 from commod.dashboard.pages.your_data.groups import (
     choose_groups,
     choose_sealed,
@@ -17,8 +16,16 @@ from commod.dashboard.pages.your_data.groups import (
     draw_counts,
     seal_at_first,
 )
-from commod.dashboard.pages.your_data.line import choose_line
-from commod.dashboard.pages.your_data.roles import choose_outcome, choose_scores, choose_split, choose_weight
+from commod.dashboard.pages.your_data.roles import (
+    choose_features,
+    choose_line,
+    choose_merits,
+    choose_outcome,
+    choose_scores,
+    choose_split,
+    choose_weight,
+    leave_out,
+)
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import NoRoomError, OwnData, own_data
 from commod.dashboard.state.settings import Settings, defaults

@@ -1,14 +1,19 @@
-"""What the change did to each group, in people: true and false positives before and now."""
+"""What the change did to each group, and to which segments of the people."""
+
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from commod.charts.people import AFTER, BEFORE, plot_group_rates, plot_outcomes
+from commod.charts.people import AFTER, BEFORE, plot_group_rates, plot_outcomes, plot_segment_shares
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.chart import draw
 from commod.dashboard.views.table import Table, fold
-from commod.explain.people import explain_outcomes
+from commod.explain.concepts import in_percent
+from commod.explain.people import FEW, MAX_LEVELS, Segments, explain_outcomes, rank_segments
 
 OUTCOMES = "True and false positives of each group before and now"
 
@@ -27,7 +32,7 @@ def draw_outcomes(result: FitResult) -> None:
                 st.markdown(f"**Recorded “{escape_markdown(spec.outcomes[label])}”**")
                 _draw_many(frame[frame["label"] == label], spec.outcomes[1])
     else:
-        _draw(frame, spec.outcomes)
+        _draw_two(frame, spec.outcomes)
     said = "in a person's favour" if spec.favourable else "against a person"
     st.caption(
         f"On test. “{yes}” without a record of it is a false positive: here, an error {said}."
@@ -56,7 +61,7 @@ def draw_outcomes(result: FitResult) -> None:
     )
 
 
-def _draw(frame: pd.DataFrame, words: tuple[str, str]) -> None:
+def _draw_two(frame: pd.DataFrame, words: tuple[str, str]) -> None:
     rows = []
     for rank, row in enumerate(frame[frame["count"] > 0].to_dict("records")):
         ends = sorted((row["rate_before"], row["rate_after"]))
@@ -98,4 +103,88 @@ def _draw_many(frame: pd.DataFrame, decision: str) -> None:
         alt="Rates of positive decisions by group, before and now.",
         table=OUTCOMES,
         decision=decision,
+    )
+
+
+# As many are drawn; the table has all.
+TOP = 15
+RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}
+AXES = {"changed": "Changed", "better": "Now better off", "worse": "Now worse off"}
+PARTS = {"all": "All", "one": "One attribute", "two": "Two attributes"}
+SEGMENTS = Table(
+    "All segments as a table",
+    "segments_table",
+    {
+        "segment": ("Segment", ""),
+        "count": ("People", ","),
+        "changed": ("Changed", ","),
+        "better": ("Better", ","),
+        "worse": ("Worse", ","),
+        "share": ("Share ranked by", ".1%"),
+        "low": ("95 % from", ".1%"),
+        "high": ("to", ".1%"),
+    },
+)
+
+
+def draw_segments(result: FitResult) -> None:
+    """The first segments in a chart, all of them in a table."""
+    st.header("Where the change is largest")
+    found: Segments = result_of(tasks.segments(result))
+    left, right = st.columns(2, gap="medium")
+    of = _choose(left, "Rank by", RANKED_BY, "people_rank")
+    parts = _choose(right, "Segments of", PARTS, "people_parts")
+    table = found.table
+    if parts != "all":
+        table = table[(table["second"] == "") == (parts == "one")]
+    ranked = rank_segments(table, of)
+    pair = ranked["first"] + " · " + ranked["second"]
+    ranked["segment"] = pair.where(ranked["second"] != "", ranked["first"])
+    enough = ranked[ranked["enough"]]
+    overall = found.total[of] / found.total["count"]
+    small = ""
+    if found.small:
+        small = f" {found.small:,} more have fewer than {FEW} people and are not ranked."
+    st.markdown(
+        f"**The first of {found.ranked:,} segments are extreme partly by chance**: expect less of them on other "
+        f"people.{small}"
+    )
+    if enough.empty:
+        st.info(f"No segment has {FEW} people or more.", icon=":material/info:")
+    else:
+        _draw_top(enough.head(TOP), of, overall)
+    cut = "".join(
+        f" {escape_markdown(name)}: the {MAX_LEVELS} most frequent levels, {left} left out."
+        for name, left in found.cut.items()
+    )
+    st.caption(
+        f"On test. Bar: share of the segment; line: its 95 % interval; grey mark: everyone, {in_percent(overall)}.{cut}"
+    )
+    fold(SEGMENTS, ranked)
+
+
+def _choose(place: Any, label: str, options: dict[str, str], key: str) -> str:
+    """One of the options; the first, if what was chosen is clicked away."""
+    usual = next(iter(options))
+    chosen: str | None = place.segmented_control(
+        label, list(options), format_func=options.__getitem__, default=usual, key=key, persist_state="session"
+    )
+    return chosen or usual
+
+
+def _draw_top(top: pd.DataFrame, of: str, overall: float) -> None:
+    names = [
+        f"{first}|{second}: {part:,} of {count:,}" if second else f"{first}: {part:,} of {count:,}"
+        for first, second, part, count in top[["first", "second", of, "count"]].itertuples(index=False, name=None)
+    ]
+    draw(
+        plot_segment_shares,
+        top[["segment", "count", "share", "low", "high"]].assign(
+            part=top[of], rank=range(len(top)), overall=overall, name=names
+        ),
+        alt="Segments with the largest share of changed decisions, with intervals.",
+        table=SEGMENTS.title,
+        of=of,
+        title=AXES[of],
+        step=38 if (top["second"] == "").all() else 50,
     )
