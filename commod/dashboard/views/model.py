@@ -1,19 +1,24 @@
-"""The model of the sliders: trained with a picture of the progress, or one sentence why not."""
+"""The model of the sliders: trained with a picture of the progress, on other splits, as a file, and its warnings."""
 
 from collections.abc import Collection
 
+import numpy as np
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import wait
+from commod.dashboard.jobs.service import get, submit
+from commod.dashboard.jobs.wait import Pending, result_of, wait
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
 from commod.dashboard.views.words import say
+from commod.experiments import Refits
+from commod.explain.doubts import doubts_about
+from commod.explain.trouble import trouble_of
+from commod.monitoring.change_tree import DEPTH
 
 
 def train(settings: Settings, training: Ticket) -> FitResult | None:
@@ -60,3 +65,39 @@ def current_model(*, without: Collection[str] = ()) -> FitResult:
     if limits := limits_in_words(settings):
         st.caption(f"Limited. {escape_markdown(f'{limits} {result.acts_only} {result.expected}')}")
     return result
+
+
+def model_file(result: FitResult) -> str:
+    """Its text, with the tree of the changes, which may have to be waited for."""
+    tree = result_of(tasks.tree(result, DEPTH)) if result.changed_train.any() else None
+    return result.as_json(tree)
+
+
+def known_splits(result: FitResult) -> Refits | None:
+    """What is known of it; None until it is computed."""
+    task = tasks.splits(result)
+    found: Refits | None = None if task is None else get(task)
+    return found
+
+
+def begin_splits(result: FitResult, drawn: Refits | None) -> Pending | None:
+    """Compute it in the background, unless it is `drawn` already, then draw the page again."""
+    task = tasks.splits(result)
+    if task is None or drawn is not None:
+        return None
+    return Pending(submit(task), lambda ticket: None if ticket.failed else st.rerun())
+
+
+def trouble_in_words(result: FitResult) -> list[str]:
+    """What is wrong with a model, or with f, that fairness and accuracy do not show, on test."""
+
+    def made() -> list[str]:
+        scene, test, task = result.scene, result.scene.test, result.task
+        doubts = doubts_about(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
+        alike = len(np.unique(scene.decisions_test)) == 1
+        grave = [doubt.text for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
+        margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
+        return grave + trouble_of(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
+
+    told: list[str] = result.keep("trouble", made)
+    return told

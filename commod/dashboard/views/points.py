@@ -12,9 +12,8 @@ from commod.charts import MethodStyle, plot_methods
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, name_of, styles_of
-from commod.dashboard.views.table import Table
 from commod.experiments import Scene, Sweep, points_of
 from commod.experiments.segments import Segments
 from commod.experiments.sweep import rows_in_words

@@ -15,7 +15,7 @@ from commod.dashboard.pages.people import page as people
 from commod.dashboard.pages.people import table as people_table
 from commod.dashboard.pages.people.groups import OUTCOMES
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.table import MAX_ROWS
+from commod.dashboard.views.chart import MAX_ROWS
 from commod.datasets import load_task
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 

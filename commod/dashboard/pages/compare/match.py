@@ -17,10 +17,9 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import choose_model, label_of, name_of, on_explore, state, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS
-from commod.dashboard.views.table import Table
 from commod.experiments import Scene, Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.sweep import fairness_gain

@@ -21,8 +21,7 @@ from commod.dashboard.state.settings import Settings, data_in_words, described
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
-from commod.dashboard.views.chart import draw
-from commod.dashboard.views.download import offer
+from commod.dashboard.views.chart import Table, draw, offer
 from commod.dashboard.views.methods import choose_model, cost_of, label_of, state
 from commod.dashboard.views.points import (
     Swept,
@@ -33,7 +32,6 @@ from commod.dashboard.views.points import (
     point_columns,
     rests_on,
 )
-from commod.dashboard.views.table import Table
 from commod.datasets import load_task
 from commod.datasets.choice_options import ROLES, roles_json
 from commod.experiments import Scene, Sweep

@@ -17,9 +17,8 @@ from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import SortCell, SortColumn, html_meanings, html_sortable
-from commod.dashboard.views.checks import changing_table
+from commod.dashboard.views.checks import changing_table, let_tables_sort
 from commod.dashboard.views.methods import label_of
-from commod.dashboard.views.sortable import let_tables_sort
 from commod.datasets import load_task
 from commod.experiments import Model, Scene, Sweep
 from commod.experiments import checks as library

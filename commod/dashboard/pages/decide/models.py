@@ -15,7 +15,7 @@ from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, features_of, in_words
 from commod.dashboard.views.methods import Form, label_of, on_explore, own_method
-from commod.dashboard.views.splits import known_splits
+from commod.dashboard.views.model import known_splits
 from commod.decisions import (
     Best,
     Facts,

@@ -17,7 +17,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import methods as sweeps
-from commod.dashboard.views.verdicts import verdict_in_words
+from commod.dashboard.views.checks import verdict_in_words
 from commod.decisions import Requirements
 from commod.experiments import Sweep, checks
 

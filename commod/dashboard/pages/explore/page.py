@@ -17,17 +17,12 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.below import is_near
-from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
-from commod.dashboard.views.concepts import draw_concepts
 from commod.dashboard.views.dots import draw_dots, draw_story
-from commod.dashboard.views.model import explain, train
+from commod.dashboard.views.explained import begin_shap, draw_changes, draw_concepts, draw_tree
+from commod.dashboard.views.model import begin_splits, explain, known_splits, train, trouble_in_words
 from commod.dashboard.views.next_step import begin_next_steps
-from commod.dashboard.views.shap import begin_shap
-from commod.dashboard.views.splits import begin_splits, known_splits
 from commod.dashboard.views.tiles import draw_figures
-from commod.dashboard.views.tree import draw_tree
-from commod.dashboard.views.trouble import trouble_in_words
 from commod.dashboard.views.words import say, say_declared
 
 # Controls that stand beside what they move, not in the sidebar: a phone hides that.

@@ -20,8 +20,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
-from commod.dashboard.views.model import current_model
-from commod.dashboard.views.model_file import model_file
+from commod.dashboard.views.model import current_model, model_file
 from commod.decisions import Requirements
 from commod.decisions.record import MAX_BYTES as MAX_DECISION
 from commod.monitoring import Watched

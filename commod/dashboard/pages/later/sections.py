@@ -25,8 +25,8 @@ from commod.charts.sense import plot_reliability
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table, piece, style
+from commod.dashboard.views.chart import Table, fold
 from commod.dashboard.views.chart import draw as draw_chart
-from commod.dashboard.views.table import Table, fold
 from commod.dashboard.views.tiles import tile_of
 from commod.decisions import VERDICTS, Requirements
 from commod.metrics.figures import CRITERIA, key_figures

@@ -14,11 +14,16 @@ from commod.charts.parts import towards
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
-from commod.dashboard.views.biased import draw_biased
-from commod.dashboard.views.changes import draw_changes
-from commod.dashboard.views.chart import draw
-from commod.dashboard.views.concepts import draw_concepts
+from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.dots import draw_dots
+from commod.dashboard.views.explained import (
+    draw_biased,
+    draw_certainty,
+    draw_changes,
+    draw_concepts,
+    draw_record,
+    draw_shap,
+)
 from commod.dashboard.views.lesson.facts import (
     BEGAN,
     DP,
@@ -32,9 +37,6 @@ from commod.dashboard.views.lesson.facts import (
     two_groups,
 )
 from commod.dashboard.views.lesson.steps import SHOWS, Stage
-from commod.dashboard.views.record import draw_certainty, draw_record
-from commod.dashboard.views.shap import draw_shap
-from commod.dashboard.views.table import Table
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.words import say, say_declared
 from commod.metrics.figures import CRITERIA, FIGURES

@@ -19,7 +19,7 @@ from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST as ENGLISH
-from commod.dashboard.views.download import offer
+from commod.dashboard.views.chart import offer
 from commod.dashboard.views.lesson.progress import lesson, progress
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario, all_scenarios
 from commod.dashboard.views.lesson.script import in_markdown

@@ -12,7 +12,7 @@ from commod.dashboard.pages.limits.region import price, region
 from commod.dashboard.state import session
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
-from commod.dashboard.views.biased import ask_missed
+from commod.dashboard.views.explained import ask_missed
 from commod.dashboard.views.model import train
 from commod.experiments import Sweep
 from commod.experiments.biased import sweep_if_missed

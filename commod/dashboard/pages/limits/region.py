@@ -14,10 +14,9 @@ from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.limits.asked import Drawn, by_percent
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.text.verdicts import ONE_WAY
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of
 from commod.dashboard.views.points import rests_on
-from commod.dashboard.views.table import Table
 from commod.experiments.limits import MAX_POINTS, best_within
 from commod.metrics.figures import FIGURES
 from commod.metrics.pareto import undominated

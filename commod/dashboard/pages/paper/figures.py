@@ -12,10 +12,9 @@ import streamlit as st
 from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_methods, plot_scatter
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_legend, html_table
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS, as_rows, draw_cells, draw_segments, draw_wins, point_columns
-from commod.dashboard.views.table import Table
 from commod.datasets import TASKS, damaged_files
 from commod.experiments.figures import tree_f1_by_depth
 from commod.experiments.paper import LEAST_SPLITS, TABLE1_ROWS, sensitivity_table, table1

@@ -10,8 +10,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views.chart import draw
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.chart import Table, draw, fold
 from commod.explain.concepts import in_percent
 from commod.explain.people import FEW, MAX_LEVELS, Segments, explain_outcomes, rank_segments
 

@@ -16,9 +16,9 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views import frame
 from commod.dashboard.views.checks import begin_checks
-from commod.dashboard.views.group_sizes import size_tile
 from commod.dashboard.views.model import current_model
 from commod.dashboard.views.next_step import begin_next_steps
+from commod.dashboard.views.tiles import size_tile
 from commod.experiments.refits import Refits
 from commod.explain.concepts import in_percent
 from commod.explain.people import FEW

@@ -20,11 +20,9 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.text.verdicts import score_in_words
-from commod.dashboard.views.biased import draw_biased
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.checks import line
-from commod.dashboard.views.record import draw_certainty, draw_record
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.explained import draw_biased, draw_certainty, draw_record
 from commod.experiments.evidence import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words

@@ -15,7 +15,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.verdicts import directions
-from commod.dashboard.views.download import offer
+from commod.dashboard.views.chart import offer
 from commod.datasets import Task
 from commod.experiments.refits import Refits
 from commod.explain.checks import often_enough

@@ -20,15 +20,24 @@ from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, data_in_words, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table, piece, style
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.live import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
-from commod.dashboard.views.peoples_words import Effect, bullets, effect_of, in_peoples_words
-from commod.dashboard.views.room import ROOM, act, known, present, say_aloud, tell_trouble
-from commod.dashboard.views.room_line import announcement, asked, step_in_words, time_left
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.pairs import Effect, bullets, effect_of, in_peoples_words
+from commod.dashboard.views.room import (
+    ROOM,
+    act,
+    announcement,
+    asked,
+    known,
+    present,
+    say_aloud,
+    step_in_words,
+    tell_trouble,
+    time_left,
+)
 from commod.dashboard.views.words import say
 from commod.experiments import Sweep
 

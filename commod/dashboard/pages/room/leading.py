@@ -21,7 +21,7 @@ from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.views import frame
-from commod.dashboard.views.download import offer
+from commod.dashboard.views.chart import offer
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
 from commod.dashboard.views.pairs import Offer, offer_of
 from commod.dashboard.views.room import act, attempt, browser, figures_of, is_for_rooms, known, leave

@@ -17,8 +17,7 @@ from commod.dashboard.views.lesson import script as lesson_script
 from commod.dashboard.views.lesson.asking import ask, show_guess
 from commod.dashboard.views.lesson.progress import choose, lesson, progress
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave, tell_guess
-from commod.dashboard.views.room_line import step_in_words
+from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave, step_in_words, tell_guess
 from commod.dashboard.views.words import say
 
 

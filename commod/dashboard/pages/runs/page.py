@@ -15,7 +15,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls, frame
-from commod.dashboard.views.download import offer
+from commod.dashboard.views.chart import offer
 from commod.dashboard.views.pin import pin_here
 from commod.datasets import load_task
 from commod.metrics.figures import CRITERIA, key_figures

@@ -26,9 +26,8 @@ from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
-from commod.dashboard.views.download import offer
-from commod.dashboard.views.model import current_model
-from commod.dashboard.views.model_file import model_file
+from commod.dashboard.views.chart import offer
+from commod.dashboard.views.model import current_model, model_file
 from commod.datasets import is_shipped
 from commod.decisions import Requirements, best_under, facts_of
 from commod.experiments.refits import Refits

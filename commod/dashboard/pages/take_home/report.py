@@ -15,7 +15,7 @@ from commod.dashboard.pages.take_home.report_sense import by_certainty, by_recor
 from commod.dashboard.state.settings import CONTROLS, data_in_words, described
 from commod.dashboard.text.escape import bold
 from commod.dashboard.text.html import cards_of, document, nodes_of
-from commod.dashboard.views.trouble import trouble_in_words
+from commod.dashboard.views.model import trouble_in_words
 from commod.datasets import Task
 from commod.datasets.choice_options import ROLES, roles_json
 from commod.datasets.raw import in_words as rule_in_words

@@ -17,11 +17,10 @@ from commod.dashboard.pages.what_if.person import Person
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_legend
 from commod.dashboard.text.verdicts import score_in_words
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw
+from commod.dashboard.views.chart import show as show_table
 from commod.dashboard.views.checks import SHOWN
-from commod.dashboard.views.shap import account_columns, draw_accounts
-from commod.dashboard.views.table import Table
-from commod.dashboard.views.table import show as show_table
+from commod.dashboard.views.explained import account_columns, draw_accounts
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Mark, often_enough
 from commod.explain.forms import constants_in_words

@@ -33,8 +33,8 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
-from commod.dashboard.views.download import offer
-from commod.dashboard.views.group_sizes import draw_group_sizes
+from commod.dashboard.views.chart import offer
+from commod.dashboard.views.tiles import draw_group_sizes
 from commod.datasets import Choice, ChoiceError, load_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.own import Done
