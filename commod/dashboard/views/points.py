@@ -11,6 +11,7 @@ import streamlit as st
 from commod.charts import MethodStyle, plot_methods
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, name_of, styles_of
@@ -143,8 +144,4 @@ def draw_wins(claims: Sequence[Claim], cuts: Segments, criterion: str) -> None:
         return
     headings, rows = wins_table(claims, cuts, criterion)
     st.html(html_table(headings, rows, caption="Who changes the fewest decisions"))
-    st.caption(
-        "In how many cells of about equal fairness and accuracy each method changes the fewest decisions; a tie counts "
-        "for both. Only methods that work without the group, and only cells where two or more of them have a model. "
-        "“Beyond chance” allows for the number of cells."
-    )
+    st.caption(tip("wins"))

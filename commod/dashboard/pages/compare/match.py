@@ -151,8 +151,7 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
             pairs,
             alt="Share of changed people that two methods have in common.",
             table=Table("Same people as a table", "match_people_table", columns),
-            caption="Of the people changed by either of two methods, how many are changed by both; the darker, the "
-            "more.",
+            caption=tip("match_overlap"),
             many=len(labels) > MANY,
         )
     st.subheader("What becomes of the scores")
@@ -161,8 +160,7 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
         calibration,
         alt="Mean score of g by score of f for each method.",
         table=Table("Scores as a table", "match_scores_table", SCORE_COLUMNS),
-        caption="On the dashed line g is as sure as f was. A method that only moves the decisions it changes stays "
-        "near it; methods without probabilities are not drawn.",
+        caption=tip("match_scores"),
         **look,
     )
     return {

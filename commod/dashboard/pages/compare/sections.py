@@ -338,11 +338,7 @@ def segments(here: Compared, place: Any, *, final: bool = False) -> None:
 
     with place.container():
         draw_segments(shown, here.titles, here.criterion.name, table, **look)
-        st.caption(
-            "Best is low and to the right: few changes, high accuracy. Faint: another model of the same method in the "
-            "segment changes no more and is at least as accurate. Green, dashed: the fewest changes with which a rule "
-            "that is told everyone's group and f's score, not the outcome, gets into the segment in expectation."
-        )
+        st.caption(tip("compare_segments"))
         _cells(here)
 
 
@@ -362,12 +358,7 @@ def _cells(here: Compared) -> None:
         caption="Mean change rates",
     )
     accuracy = ", ".join(f"{cut:.1%}" for cut in here.cuts.accuracy)
-    st.caption(
-        f"Shaded: fewest changes, where two or more methods that need no group meet. Models that change nobody do not "
-        f"count. {NO_MODEL.strip()}: hardly models any more, and not compared (they decide all alike, change more "
-        f"than that would, or tell people apart no more). Accuracy is cut at {accuracy}. A dash: no model there."
-        + (BRACKETS if here.spread else "")
-    )
+    st.caption(tip("compare_cells", mark=NO_MODEL.strip(), accuracy=accuracy) + (BRACKETS if here.spread else ""))
 
 
 def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, Any]], str]:
@@ -432,10 +423,7 @@ def methods_table() -> None:
     with st.expander("The methods, and what each needs", key="methods_overview", on_change="rerun") as opened:
         if not opened.open:
             return
-        st.markdown(
-            f"{overview_in_words()} One that *needs the group* must be told S for everyone it decides on; the others "
-            "use it in training only."
-        )
+        st.markdown(tip("methods_overview", overview=overview_in_words()))
         table = overview()
         for name in ("needs_sensitive", "weights", "minimises_changes", "randomised"):
             table[name] = table[name].map({True: "yes", False: "–"})

@@ -19,6 +19,7 @@ from commod.dashboard.pages.later.files import (
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
 from commod.dashboard.views.model import current_model, model_file
 from commod.decisions import Requirements
@@ -38,10 +39,7 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/later.py")
     st.title("Still true?")
-    st.markdown(
-        "A model was tested on some people. Does what was found of it hold for those who came later? They are set "
-        "beside the first ones; nothing is trained."
-    )
+    st.markdown(tip("later_intro"))
     here = files()
     st.segmented_control(
         "Which model",
@@ -202,19 +200,4 @@ def _what_happens() -> None:
     if here.is_own_data or here.decision:
         st.button("Forget these files", on_click=forget_all, icon=":material/delete:")
     with st.expander("What is needed, and what happens to it"):
-        st.markdown(
-            f"""
-- **A later batch**: CSV, Excel (.xlsx) or Parquet, up to {MAX_BYTES // 2**20} MB, {MAX_ROWS:,} rows and {MAX_COLUMNS}
-  columns, with the columns of the data, in any order. Without the groups nothing is said of fairness, without the label
-  nothing that rests on what happened; the rest is told. Rows that lack a value that the model needs are left out.
-- **A model.json** from the page Take home holds counts and distributions of the people it was tested on, and nobody's
-  row. Older files that lack them are refused.
-- **Then and now** are two samples: each difference has a 95 % interval that allows for chance in both. Of twenty values
-  that stay, one is called moved all the same.
-- **A sealed decision** is held against the model: its settings and its figures on the people tested on. That needs no
-  training; `commod verify` trains it again. The same every night: `commod watch model.json batch.csv --requirements
-  decision.json`.
-- Nothing that is uploaded is executed or written to disk. Files are read in a process of their own with bounds on time
-  and memory; one of each kind is kept, in the memory of this machine, until you forget it or the session ends.
-"""
-        )
+        st.markdown(tip("later_files", size=MAX_BYTES // 2**20, rows=MAX_ROWS, columns=MAX_COLUMNS))

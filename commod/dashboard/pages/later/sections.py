@@ -92,10 +92,7 @@ def draw_tiles(found: Watched) -> None:
             tiles.append(tile | {"delta_arrow": "off" if row["low"] <= 0 <= row["high"] else "auto"})
     for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
         cell.metric(**tile)
-    st.caption(
-        f"On {found.people:,} later people; below each figure, how far it is from what it was on {found.old_people:,}. "
-        "An arrow says that this is more than chance explains."
-    )
+    st.caption(tip("later_tiles", people=found.people, old_people=found.old_people))
 
 
 def draw_requirements(found: Watched, checked: pd.DataFrame, record: Mapping[str, Any] | None, signed: bool) -> None:
@@ -116,10 +113,7 @@ def draw_requirements(found: Watched, checked: pd.DataFrame, record: Mapping[str
         told = lines["agrees"].map({True: "agrees", False: "differs"})
         fold(Table("The decision line by line", "later_signature", columns), lines.assign(told=told))
     elif signed:
-        st.caption(
-            "The decision is not held against a model that is told as if it had been tested on half of its people: "
-            "bring a batch as a file."
-        )
+        st.caption(tip("later_no_decision"))
 
 
 def _verdict(name: str) -> str:

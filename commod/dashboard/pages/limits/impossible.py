@@ -7,6 +7,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.theory import error_rates
 from commod.theory.interventions import DEMANDS
@@ -44,19 +45,13 @@ def not_all_at_once(result: FitResult) -> None:
     ]
     headings = {"Group": ""} | dict(COLUMNS.values())
     st.html(html_table(headings, rows, caption="Base rates and errors of f and g by group", dense=True))
-    st.caption(
-        "On test. In each group FPR = p / (1 − p) · (1 − PPV) / PPV · (1 − FNR), p the base rate, by counting alone "
-        "(Chouldechova 2017). Scores that are calibrated in each group meet the same wall (Kleinberg et al. 2016)."
-    )
+    st.caption(tip("impossible"))
 
 
 def _draw_interventions(table: pd.DataFrame, people: int) -> None:
     """The fewest changes for each sense of fairness, and for several together."""
     never = [in_words(row.demands) for row in table.itertuples() if pd.isna(row.change_rate)]
-    words = (
-        "The fewest changes of f's decisions, when everyone's group and score are known and the outcome is not, that "
-        "make the groups exactly equal in expectation."
-    )
+    words = tip("interventions")
     if never:
         words += f" No such rule meets {'; nor '.join(never)}: on these people they contradict each other."
     st.markdown(words)
@@ -75,12 +70,7 @@ def _draw_interventions(table: pd.DataFrame, people: int) -> None:
         "Decided positively then": "Share of everybody who then gets the positive decision.",
     }
     st.html(html_table(headings, rows, caption="The fewest changes for each sense of fairness, the group known"))
-    st.caption(
-        "On test. Equal rates of positive decisions (demographic parity), of both errors (equalized odds), and of "
-        "right ones among the positive decisions (predictive parity). A linear program over the chances of "
-        "overruling f by group, decision and tenth of the score. Where hardly anybody is decided "
-        "positively, the demands contradict each other but for a few people."
-    )
+    st.caption(tip("interventions_how"))
 
 
 def in_words(demands: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ from commod.dashboard.pages.limits.asked import Drawn, ask, link
 from commod.dashboard.pages.limits.impossible import not_all_at_once
 from commod.dashboard.pages.limits.region import price, region
 from commod.dashboard.state import session
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.explained import ask_missed
@@ -32,10 +33,7 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/limits.py")
     st.title("How few changes could do it?")
-    st.markdown(
-        "Before a method is asked, it can be counted what **any** rule could do by changing so many of **f**'s "
-        "decisions. Then see how near to that limit COMMOD and the others come."
-    )
+    st.markdown(tip("limits_intro"))
     settings = session.current()
     training = submit(tasks.fit(settings))
     controls.sidebar()

@@ -11,6 +11,7 @@ import streamlit as st
 
 from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_methods, plot_scatter
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, styles_of
@@ -104,13 +105,7 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
         label=lambda name: label_of(name) + ("" if name in METHOD_ROWS else ADDED),
     )
     added = f"{ADDED.strip()} Not in the paper's table. " if set(rows) - set(METHOD_ROWS) else ""
-    st.caption(
-        "Mean share of decisions changed over the splits with a model there, its 95 % interval, and how many those "
-        "are, beside the print. Better: fewer changes than printed; equal: the printed number lies in our interval; "
-        f"worse: more; with fewer than {LEAST_SPLITS} splits, neither. Shaded: fewest among the methods that need no "
-        f"group. A dash: no model of ours. {added}{_effort(here)} In the cell next to f (Q1 fairness, Q4 accuracy) the "
-        "mean tells most of all how many weak settings a sweep has."
-    )
+    st.caption(tip("table1_how", least=LEAST_SPLITS, added=added, effort=_effort(here)))
     _cuts_and_f(here, data, criterion, list(definitions.values()))
     _pictures(here[here["error"] == ""], criterion, cuts)
 
@@ -370,10 +365,7 @@ def _trees(models: pd.DataFrame, *, data: str) -> None:
             "Few decisions change, so a tree without weights may say “unchanged” of everybody, which is an F1 of 0."
         )
     else:
-        st.caption(
-            "Class-weighted trees are not in this result, which was made before they were measured: make it anew with "
-            "'python -m commod paper table1'."
-        )
+        st.caption(tip("unweighted_trees"))
 
 
 def _posthoc(frame: pd.DataFrame) -> None:
@@ -451,9 +443,4 @@ def _sensitivity(models: pd.DataFrame) -> None:
     ]
     headings = ("Data set", "Range of λ_fair", "Regressed", "R², ours", "R², paper", "Verdict")
     st.html(html_table(headings, rows, caption="Regressions", text={1, 2, 5}))
-    st.caption(
-        "Each figure of g on P-Rule and accuracy of f, λ_ratio and λ_fair, over splits and a grid. Ours acts at larger "
-        "λ_fair than the paper's: below 1.5 few decisions change, so both ranges are shown. Why is not known: the "
-        "paper's own listing, run here, acts at the same λ_fair as our solver does. Our solver has no seed: what is "
-        "left unexplained is which people fall into a split."
-    )
+    st.caption(tip("regressions"))

@@ -4,6 +4,7 @@ import streamlit as st
 
 from commod.dashboard.pages.paper.figures import draw_table1, paper_figures, result, versions
 from commod.dashboard.state import session
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
 from commod.datasets import TASKS
 from commod.experiments.paper import DATASETS
@@ -14,10 +15,7 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/paper.py")
     st.title("The paper, recomputed")
-    st.markdown(
-        "Every number here was measured by `python -m commod paper` and is read from the files in `data/results`; only "
-        "what is called *paper* is typed from the print. Where it does not come out as printed, it says so."
-    )
+    st.markdown(tip("paper_intro"))
     st.header("Table 1: changes at equal fairness and accuracy")
     data, criterion = _choose()
     models = result("table1", data)

@@ -83,8 +83,7 @@ def _groups(result: FitResult) -> None:
     for name, row in rows:
         if row["count"] < FEW:
             st.warning(
-                f"“{name}” has {row['count']:,.0f} {people} on test. With fewer than {FEW}, nothing can be said about "
-                "this group: what is counted below may be chance.",
+                tip("small_group", group=name, count=row["count"], people=people, few=FEW),
                 icon=":material/group_off:",
             )
 
@@ -112,7 +111,4 @@ def _table_of_groups(result: FitResult) -> None:
     st.html(html_table(headings, rows, caption="The groups on test, and how many of each changed"))
     small = [name for name, row in zip(names, rows, strict=True) if row[1].endswith("(few)")]
     if small:
-        st.caption(
-            f"Few: with fewer than {FEW} {escape_markdown(result.task.spec.people)} on test, nothing can be said about "
-            "a group; what is counted of it below may be chance."
-        )
+        st.caption(tip("few_people", few=FEW, people=escape_markdown(result.task.spec.people)))

@@ -308,11 +308,7 @@ def _proxies(result: FitResult) -> None:
     caption = "How well it alone tells the groups apart"
     st.html(html_table(headings, rows, caption=caption, text=(3, 4), tall=len(rows) > MANY))
     strongest = found[found["kind"] == "feature"].iloc[0]
-    st.caption(
-        f"On test. {tip('auc')} Of the features, {escape_markdown(strongest['label'])} is the strongest proxy. "
-        "A concept that tells the group well works through what goes along with the group: it may be read as a rule "
-        "about it, though S itself is not asked for."
-    )
+    st.caption(tip("proxies", auc=tip("auc"), strongest=escape_markdown(strongest["label"])))
 
 
 def _evidence(result: FitResult) -> Evidence:

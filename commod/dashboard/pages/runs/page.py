@@ -34,10 +34,7 @@ def show() -> None:
     session.carry(**saved_runs.link())
     session.keep_link()
     if not shelf().runs:
-        st.markdown(
-            "Pin a model here or on the Explore page and give it a name. Pin another, and the two are shown side by "
-            "side."
-        )
+        st.markdown(tip("runs_intro"))
         _tell()
         pin_here(session.current())
         _put_back()
@@ -82,8 +79,7 @@ def _tell() -> None:
         st.warning(escape_markdown(notice), icon=":material/info:")
     if any(run.is_own for run in here.runs):
         st.info(
-            "Runs on your uploaded data stay in this session, as the data do: they are in neither the address nor the "
-            "file, and go when the data are forgotten.",
+            tip("own_runs"),
             icon=":material/lock:",
         )
 
@@ -176,10 +172,7 @@ def _take_along() -> None:
 
 def _give(public: list[Run]) -> None:
     text = write_runs(public, shelf().figures)
-    st.markdown(
-        f"{count_of(len(public), 'run')} in one file of {len(text.encode()) / 1e3:.1f} kB, to be opened here again, "
-        "now or by someone else. The address of this page holds them, too: bookmark it, or send it."
-    )
+    st.markdown(tip("runs_file", count=count_of(len(public), "run"), size=len(text.encode()) / 1000.0))
     with st.container(horizontal=True, gap="small"):
         offer("Export as JSON", text.encode(), FILE_NAME, help=tip("run_export"))
         with st.popover("Share this comparison", icon=":material/share:"):

@@ -187,10 +187,7 @@ def edit(person: Person, state: State) -> None:
     group = task.groups[int(scene.test.sensitive.iloc[person.number])]
     happened = task.spec.outcomes[person.label]
     st.header(f"Number {person.number}", anchor=False)
-    st.caption(
-        f"Recorded: {escape_markdown(group)}; {escape_markdown(happened)}. Neither is used here. "
-        "Edit any feature; nothing is retrained."
-    )
+    st.caption(tip("edit_anything", group=escape_markdown(group), happened=escape_markdown(happened)))
     if isinstance(scene.f, str):
         st.caption("The score of f is kept as it was: it comes with the data, and f itself is not at hand.")
 

@@ -51,11 +51,7 @@ EXAMPLE = "applicants.csv"
 def _bring() -> None:
     """Upload, or the example."""
     here = draft()
-    st.markdown(
-        f"CSV (also gzip'd), Excel (.xlsx) or Parquet, up to {MAX_BYTES // 2**20} MB, {MAX_ROWS:,} rows and "
-        f"{MAX_COLUMNS} columns: a row of column names, then one row for each person. The data stay in the memory of "
-        "this machine, are never written to disk, and no other session can see them."
-    )
+    st.markdown(tip("bring_data", size=MAX_BYTES // 2**20, rows=MAX_ROWS, columns=MAX_COLUMNS))
     left, right = st.columns([3, 2], gap="medium")
     types = [*FILE_TYPES, ".xls"]  # the last one is refused, with what to do
     left.file_uploader("Your file", type=types, key=f"upload_{here.uploads}", on_change=drafts.take)
@@ -248,21 +244,7 @@ def _forget() -> None:
 def _what_it_is() -> None:
     """For whoever wonders what is asked for."""
     with st.expander("What is needed, and what happens to it"):
-        st.markdown(
-            """
-- **Outcome**: what was decided or what happened; say which values are good for a person. Numbers are cut where you say.
-- **Sensitive attribute**: whose groups are to be treated alike, up to 12; two attributes can be crossed. It is used to
-  train g and to measure, never as a feature. Rows that do not say their group can be trained on.
-- **The model f**: trained here, or a column with your model's probabilities (or scores out of 10 or 100) of the
-  favourable outcome. Then f itself is not needed.
-- **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows.
-- **Sealed people**: a fifth of them, whom no page looks at until you decide. This page counts the whole file.
-- **Merit**: numbers of which more (or less) should never count against a person, such as a grade.
-- **Missing values** (empty cells, and words such as ?, NA or unknown) are filled in or their rows left out, as you say.
-- Nothing that is uploaded is executed, unpickled or written to disk. Reloading the page in the browser or closing it
-  ends the session, and the data with it, ten minutes later at the latest.
-"""
-        )
+        st.markdown(tip("your_data_needs"))
 
 
 # ---- the page ----
