@@ -8,14 +8,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.later import sections
-from commod.dashboard.pages.later.files import (
-    files,
-    forget_all,
-    take_batch,
-    take_decision,
-    take_model,
-    uploader,
-)
+from commod.dashboard.pages.later.files import files, forget_all, take_batch, take_decision, take_model, uploader
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown

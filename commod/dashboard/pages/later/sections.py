@@ -7,20 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from commod.charts import later as charts
 from commod.charts import palette
-from commod.charts.later import (
-    CHANCE,
-    LOOK,
-    MOVED,
-    NOW,
-    SHIFTED,
-    STABLE,
-    THEN,
-    plot_differences,
-    plot_drift,
-    plot_spread,
-    plot_then_and_now,
-)
 from commod.charts.sense import plot_reliability
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -35,7 +23,7 @@ from commod.monitoring.signed import due_in_words, signature_in_words
 from commod.monitoring.words import drift_in_words, left_out_in_words, moved_in_words
 from commod.wording import with_capital
 
-TIMES = {"old": THEN, "new": NOW}
+TIMES = {"old": charts.THEN, "new": charts.NOW}
 INTERVALS = {
     "old": ("Then", ".3f"),
     "new": ("Now", ".3f"),
@@ -48,7 +36,7 @@ INTERVALS = {
 
 def with_words(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows with ``told``: whether chance explains the difference."""
-    return frame.assign(told=frame["moved"].map({True: MOVED, False: CHANCE}))
+    return frame.assign(told=frame["moved"].map({True: charts.MOVED, False: charts.CHANCE}))
 
 
 def say_no_labels() -> None:
@@ -148,7 +136,7 @@ def draw_figures(found: Watched) -> None:
     models = {"f": "f", "g": "g", "change": "g against f"}
     table = Table(FIGURES.title, FIGURES.key, FIGURES.columns, lambda: frame.assign(model=frame["model"].map(models)))
     draw_chart(
-        plot_differences,
+        charts.plot_differences,
         data,
         alt="How far each figure of g moved, with its interval.",
         table=table,
@@ -191,7 +179,7 @@ def draw_who(found: Watched) -> None:
     told = "No share of a group moved" if not moved else f"{moved} of {len(found.who)} shares moved"
     st.markdown(f"Whose decisions g changes, and which way. **{told} more than chance explains.**")
     draw_chart(
-        plot_then_and_now,
+        charts.plot_then_and_now,
         data,
         alt="Share of each group whose decision changes, by direction, then and now.",
         table=Table(WHO.title, WHO.key, WHO.columns, lambda: named),
@@ -216,7 +204,7 @@ def draw_right(found: Watched) -> None:
         "The others f had right."
     )
     draw_chart(
-        plot_then_and_now,
+        charts.plot_then_and_now,
         data,
         alt="Share of the changes that is right by the record, by group and direction, then and now.",
         table=Table(RIGHT.title, RIGHT.key, RIGHT.columns, lambda: named),
@@ -261,7 +249,7 @@ def draw_tree(found: Watched) -> None:
     below: dict[int, list[tuple[Any, ...]]] = {-1: []}
     for row in found.tree.to_dict("records"):
         size = f"now {_part(row, 'new')}; then {_part(row, 'old')}"
-        size += f" · moved {MOVED}" if row["moved"] else ""
+        size += f" · moved {charts.MOVED}" if row["moved"] else ""
         rule, share = with_capital(row["rule"]), row["new"] if row["new_count"] else 0.0
         below[row["parent"]].append((rule, f"{share:.1%}", size, below.setdefault(row["node"], [])))
     st.html(style() + piece("tree", below[-1]))
@@ -317,13 +305,13 @@ def draw_calibration(found: Watched) -> None:
                 alt="Share with the label by mean score, then and now.",
                 table=table.title,
                 outcome=found.about["outcomes"][1],
-                models=(THEN, NOW),
+                models=(charts.THEN, charts.NOW),
                 colours=(palette.FRONTIER, palette.TRAIL),
             )
     fold(table, points)
 
 
-DRIFTS = {"stable": STABLE, "look": LOOK, "shifted": SHIFTED}
+DRIFTS = {"stable": charts.STABLE, "look": charts.LOOK, "shifted": charts.SHIFTED}
 # Columns in the picture of the drift, and sentences below it.
 MAX_COLUMNS, MAX_SENTENCES = 15, 8
 
@@ -357,7 +345,7 @@ def draw_columns(found: Watched) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         draw_chart(
-            plot_drift,
+            charts.plot_drift,
             shown.assign(name=shown["column"], rank=range(len(shown)))[["name", "rank", "index", "by_chance", "told"]],
             alt="Population stability index of the columns that moved most.",
             table=Table(DRIFT.title, DRIFT.key, DRIFT.columns, lambda: frame),
@@ -374,7 +362,7 @@ def draw_columns(found: Watched) -> None:
             for time in TIMES
         ]
         draw_chart(
-            plot_spread,
+            charts.plot_spread,
             pd.DataFrame(rows),
             alt="Shares of the classes of a column, then and now.",
             table=Table(SPREAD.title, SPREAD.key, SPREAD.columns, lambda: own),

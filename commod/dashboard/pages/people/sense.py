@@ -8,10 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.people import AFTER, BEFORE
-from commod.charts.sense import (
-    plot_again,
-    plot_reliability,
-)
+from commod.charts.sense import plot_again, plot_reliability
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.wait import in_line, result_of

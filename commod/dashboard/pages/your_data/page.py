@@ -8,24 +8,8 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.pages.your_data import draft as drafts
+from commod.dashboard.pages.your_data import groups, roles
 from commod.dashboard.pages.your_data.draft import Draft, UnansweredError, draft, kept
-from commod.dashboard.pages.your_data.groups import (
-    choose_groups,
-    choose_sealed,
-    choose_unknown,
-    draw_counts,
-    seal_at_first,
-)
-from commod.dashboard.pages.your_data.roles import (
-    choose_features,
-    choose_line,
-    choose_merits,
-    choose_outcome,
-    choose_scores,
-    choose_split,
-    choose_weight,
-    leave_out,
-)
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import NoRoomError, OwnData, own_data
 from commod.dashboard.state.settings import Settings, defaults
@@ -97,7 +81,7 @@ def _choose() -> Any:
         st.error(escape_markdown(str(error)), icon=":material/error:")
         return st.empty()
     with place:
-        choice, answered = choose_line(choice)
+        choice, answered = roles.choose_line(choice)
     look = here.look(choice)
     if look.problem:
         st.warning(escape_markdown(look.problem), icon=":material/warning:")
@@ -105,7 +89,7 @@ def _choose() -> Any:
         st.warning(escape_markdown(leak), icon=":material/warning:")
         if leak.columns:
             title = "Leave it out" if len(leak.columns) == 1 else f"Leave these {len(leak.columns)} columns out"
-            st.button(title, key=f"leave_out_{place}", on_click=leave_out, args=leak.columns)
+            st.button(title, key=f"leave_out_{place}", on_click=roles.leave_out, args=leak.columns)
     for doubt in look.doubts(choice):
         # The first stands above, as a question; the other is told at the top, of all rows.
         if (doubt.kind == "turned" and not answered) or (doubt.kind == "fair" and here.used == choice):
@@ -131,23 +115,23 @@ def _choice() -> tuple[Choice, Any]:
     here = draft()
     left, right = st.columns(2, gap="large")
     with left:
-        outcome, good = choose_outcome()
+        outcome, good = roles.choose_outcome()
     with right:
         choice = Choice(outcome.column, good, "", (), {}, target_cut=outcome.cut, blanks=outcome.blanks)
-        choice = choose_groups(choice)
-    choice = seal_at_first(choice)
-    draw_counts(choice)
-    choice = choose_unknown(choice)
+        choice = groups.choose_groups(choice)
+    choice = groups.seal_at_first(choice)
+    groups.draw_counts(choice)
+    choice = groups.choose_unknown(choice)
     named = (outcome.column, *choice.sensitive_columns)
-    scores, out_of = choose_scores(named)
+    scores, out_of = roles.choose_scores(named)
     place = st.container()
-    person, time = choose_split(outcome.column)
-    choose_sealed(choice)
-    weight = choose_weight((*named, scores, person, time))
+    person, time = roles.choose_split(outcome.column)
+    groups.choose_sealed(choice)
+    weight = roles.choose_weight((*named, scores, person, time))
     taken = {weight: "weight", person: "who it is", scores: "scores of f"}
     taken |= {**dict.fromkeys(choice.sensitive_columns, "sensitive"), outcome.column: "outcome"}
-    kinds = choose_features({column: use for column, use in taken.items() if column})
-    merits = choose_merits([column for column, kind in kinds.items() if kind == "number"])
+    kinds = roles.choose_features({column: use for column, use in taken.items() if column})
+    merits = roles.choose_merits([column for column, kind in kinds.items() if kind == "number"])
     missing: Any = st.radio(
         "Missing values of features",
         ["fill", "drop"],
