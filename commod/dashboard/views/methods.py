@@ -22,6 +22,7 @@ from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, defaults, features_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.widgets import button
 from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
@@ -192,14 +193,8 @@ def _choose_of_family(title: str, members: list[str], key: str, take: Callable[[
         )
         with st.container(horizontal=True, gap="small"):
             for word, names in (("All", members), ("None", [])):
-                st.button(
-                    f"{word} of these",
-                    key=f"{key}_{word}",
-                    type="tertiary",
-                    disabled=count == len(names),
-                    on_click=choose,
-                    args=(names,),
-                )
+                how = {"key": f"{key}_{word}", "type": "tertiary", "disabled": count == len(names)}
+                button(f"{word} of these", "", choose, names, **how)
     return list(picked)
 
 
@@ -362,4 +357,4 @@ def _go_on() -> None:
 def _offer_to_go_on(place: Any, done: int, total: int) -> None:
     with place.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f"Stopped: {done} of {total} methods are drawn.")
-        st.button("Go on", icon=":material/play_arrow:", on_click=_go_on)
+        button("Go on", "play_arrow", _go_on)

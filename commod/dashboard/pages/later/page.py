@@ -15,6 +15,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
 from commod.dashboard.views.model import current_model, model_file
+from commod.dashboard.views.widgets import button
 from commod.decisions import Requirements
 from commod.decisions.record import MAX_BYTES as MAX_DECISION
 from commod.monitoring import Watched
@@ -34,19 +35,19 @@ def show() -> None:
     st.title("Still true?")
     st.markdown(tip("later_intro"))
     here = files()
-    st.segmented_control(
-        "Which model",
-        list(SOURCES),
-        format_func=SOURCES.__getitem__,
-        required=True,
-        **mirrored("later_source", here.source, lambda chosen: setattr(files(), "source", chosen)),
-    )
+    _choose("Which model", SOURCES, "source")
     found, is_demo = _of_sliders() if here.source == "sliders" else (_of_file(), False)
     _decide_by()
     if found is not None:
         sections.draw(found, _required(), None if is_demo else files().record, signed=files().record is not None)
     _what_happens()
     session.keep_link()
+
+
+def _choose(label: str, titles: dict[str, str], name: str) -> None:
+    """A field of `LaterFiles` to choose."""
+    shown = mirrored(f"later_{name}", getattr(files(), name), lambda chosen: setattr(files(), name, chosen))
+    st.segmented_control(label, list(titles), format_func=titles.__getitem__, required=True, **shown)
 
 
 # ---- the model and its batch ----
@@ -56,13 +57,7 @@ def _of_sliders() -> tuple[Watched | None, bool]:
     """What became of the model on the screen, and whether its batch is held out of its own test people."""
     result = current_model()
     here = files()
-    st.segmented_control(
-        "Later people",
-        list(PEOPLE),
-        format_func=PEOPLE.__getitem__,
-        required=True,
-        **mirrored("later_people", here.people, lambda chosen: setattr(files(), "people", chosen)),
-    )
+    _choose("Later people", PEOPLE, "people")
     if here.people != FILE:
         return _held_out(result, here.people == SHIFTED), True
     _bring_batch(_columns_of(result))
@@ -191,6 +186,6 @@ def _what_happens() -> None:
     """For whoever wonders what is asked for, and what becomes of it."""
     here = files()
     if here.is_own_data or here.decision:
-        st.button("Forget these files", on_click=forget_all, icon=":material/delete:")
+        button("Forget these files", "delete", forget_all)
     with st.expander("What is needed, and what happens to it"):
         st.markdown(tip("later_files", size=MAX_BYTES // 2**20, rows=MAX_ROWS, columns=MAX_COLUMNS))

@@ -23,6 +23,7 @@ from commod.dashboard.views.chart import offer
 from commod.dashboard.views.lesson.progress import lesson, progress
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario, all_scenarios
 from commod.dashboard.views.lesson.script import in_markdown
+from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
@@ -108,15 +109,14 @@ def _offer_notes(taught: Scenario) -> Pending | None:
         _hand_out(written)
         return None
     if here.ticket is None or here.task != task:
-        st.button(say("lesson.write_notes"), icon=":material/edit_note:", on_click=_write, args=(task,))
+        button(say("lesson.write_notes"), "edit_note", _write, task)
         if here.told:
             st.caption(here.told)
         return None
     place = st.empty()  # for the notes themselves; what need not make way stays, and with it the focus
     with place.container():
         bar = st.empty()
-        stopped = say("lesson.notes_stopped")
-        st.button(say("lesson.stop_notes"), icon=":material/stop_circle:", on_click=_stop, args=(stopped,))
+        button(say("lesson.stop_notes"), "stop_circle", _stop, say("lesson.notes_stopped"))
 
     def look(ticket: Ticket) -> None:
         step, of = (ticket.found or 0) + 1, len(taught.steps)

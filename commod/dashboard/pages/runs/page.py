@@ -17,6 +17,7 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views.chart import offer
 from commod.dashboard.views.pin import pin_here
+from commod.dashboard.views.widgets import button
 from commod.datasets import load_task
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.uploads.limits import count_of
@@ -120,19 +121,13 @@ def _manage() -> None:
         name = st.selectbox("Run to open, rename or remove", names, key="runs_one", width=360)
         run = next(run for run in here.runs if run.name == name)
         reachable = session.can_go_to(run.settings)
-        opened = st.button(
-            "Open in Explore",
-            icon=":material/tune:",
-            on_click=saved_runs.open_run,
-            args=(run,),
-            disabled=not reachable,
-            help=None if reachable else tip("run_frozen"),
-        )
+        why_not = None if reachable else tip("run_frozen")
+        opened = button("Open in Explore", "tune", saved_runs.open_run, run, disabled=not reachable, help=why_not)
         with st.popover("Rename", icon=":material/edit:"), st.form("rename", border=False):
             key = f"rename_{names.index(name)}_{name}"
             st.text_input("New name", name, max_chars=MAX_NAME, key=key, help=tip("run_name", most=MAX_NAME))
             st.form_submit_button("Rename it", on_click=saved_runs.rename, args=(name, key))
-        st.button("Remove", icon=":material/delete:", on_click=saved_runs.remove, args=(name,))
+        button("Remove", "delete", saved_runs.remove, name)
         _put_back()
     if opened:
         st.switch_page("app.py")
@@ -144,7 +139,7 @@ def _put_back() -> None:
     if removed:
         name = removed[-1][1].name
         label = f"Put “{escape_markdown(name if len(name) <= 30 else name[:30] + '…')}” back"
-        st.button(label, icon=":material/undo:", on_click=saved_runs.put_back, key="runs_put_back")
+        button(label, "undo", saved_runs.put_back, key="runs_put_back")
 
 
 # ---- take them along ----

@@ -14,6 +14,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.widgets import button
 from commod.datasets import Task
 from commod.datasets.task import Feature
 from commod.explain.what_if import FeatureRange, edit_row, explain_edits, nearest_person, score_rows
@@ -164,10 +165,7 @@ def choose(result: FitResult, state: State) -> None:
         )
         shown = mirrored("what_if_person", state.person, take)
         st.number_input("Number in the test", 0, len(before) - 1, step=1, width=160, **shown)
-        few = len(changed) < 2
-        st.button(
-            "Random changed person", on_click=draw_lot, disabled=few, icon=":material/casino:", key="what_if_random"
-        )
+        button("Random changed person", "casino", draw_lot, disabled=len(changed) < 2, key="what_if_random")
     if len(among) > MAX_LISTED:
         st.caption(f"The list holds the first {MAX_LISTED}; the others by their number.")
     if state.told:
@@ -201,20 +199,8 @@ def edit(person: Person, state: State) -> None:
         with columns[i % 2]:
             _widget(person, state, known)
     with st.container(horizontal=True, gap="small"):
-        st.button(
-            "Reset the person",
-            on_click=state.edits.clear,
-            disabled=not state.edits,
-            icon=":material/undo:",
-            key="what_if_reset",
-        )
-        st.button(
-            "Find the nearest other person",
-            on_click=find,
-            icon=":material/person_search:",
-            key="what_if_nearest",
-            help=tip("nearest"),
-        )
+        button("Reset the person", "undo", state.edits.clear, disabled=not state.edits, key="what_if_reset")
+        button("Find the nearest other person", "person_search", find, key="what_if_nearest", help=tip("nearest"))
 
 
 def _widget(person: Person, state: State, known: FeatureRange) -> None:
@@ -264,12 +250,8 @@ def suggest_edits(person: Person, state: State) -> None:
     for row in best.head(MAX_EDITS).itertuples():
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(_edit_words(person, row, int(others[row.column])), width=EDIT_WIDTH)
-            st.button(
-                "Try it",
-                key=f"what_if_try_{row.column}",
-                on_click=state.edit,
-                args=(row.column, row.after, person.recorded[row.column].iloc[0]),
-            )
+            edit = row.column, row.after, person.recorded[row.column].iloc[0]
+            button("Try it", "", state.edit, *edit, key=f"what_if_try_{row.column}")
     left = len(best) - MAX_EDITS
     more = f" {left} more features can do it with larger edits." if left > 1 else ""
     more = " One more feature can do it with a larger edit." if left == 1 else more

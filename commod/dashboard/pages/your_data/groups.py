@@ -1,7 +1,6 @@
 """Whose groups: one sensitive attribute or two crossed, in bands or put together, and counted before anybody trains."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,6 +11,7 @@ from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
+from commod.dashboard.views.widgets import button
 from commod.datasets import Choice, own_groups, roles
 from commod.datasets.grouping import CROSS
 from commod.datasets.raw import OTHER
@@ -109,20 +109,12 @@ def _choose_merge(choice: Choice, column: str) -> dict[str, str]:
         st.text_input("What they are called", placeholder=OTHER, max_chars=60, **kept(called, now))
         small = own_groups.small_together(rows, SMALL)
         with st.container(horizontal=True, gap="small"):
-            by_hand, by_size = (
-                partial(_put_together, column, levels),
-                partial(_put_together, column, levels, list(small)),
-            )
-            st.button("Put together", key=f"merge_now_{column}", disabled=not chosen, on_click=by_hand)
-            st.button(
-                f"Those under {SMALL} rows together",
-                key=f"merge_small_{column}",
-                disabled=not small,
-                help=tip("few_in_test"),
-                on_click=by_size,
-            )
+            button("Put together", "", _put_together, column, levels, key=f"merge_now_{column}", disabled=not chosen)
+            label, by_size = f"Those under {SMALL} rows together", (column, levels, list(small))
+            how = {"key": f"merge_small_{column}", "disabled": not small, "help": tip("few_in_test")}
+            button(label, "", _put_together, *by_size, **how)
             if names:
-                st.button("All apart again", key=f"merge_none_{column}", on_click=_put_apart, args=(column,))
+                button("All apart again", "", _put_apart, column, key=f"merge_none_{column}")
         for group in dict.fromkeys(names.values()):
             old = ", ".join(level for level, new in names.items() if new == group)
             st.caption(escape_markdown(f"“{group}” has been {old}."))

@@ -19,6 +19,7 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
 from commod.dashboard.views.chart import offer
 from commod.dashboard.views.tiles import draw_group_sizes
+from commod.dashboard.views.widgets import button
 from commod.datasets import Choice, ChoiceError, load_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.own import Done
@@ -43,7 +44,7 @@ def _bring() -> None:
         st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
         with st.container(horizontal=True, gap="small"):
             offer("Example file", _example, EXAMPLE)
-            st.button("Open it here", on_click=lambda: drafts.read(_example(), EXAMPLE), icon=":material/table:")
+            button("Open it here", "table", lambda: drafts.read(_example(), EXAMPLE))
     if here.forgotten:
         gone, shown = (escape_markdown(text) for text in (here.forgotten, load_task(session.current().data).spec.title))
         told = f"{gone} and all that was made of it is forgotten; the pages show {shown}."
@@ -89,21 +90,15 @@ def _choose() -> Any:
         st.warning(escape_markdown(leak), icon=":material/warning:")
         if leak.columns:
             title = "Leave it out" if len(leak.columns) == 1 else f"Leave these {len(leak.columns)} columns out"
-            st.button(title, key=f"leave_out_{place}", on_click=roles.leave_out, args=leak.columns)
+            button(title, "", roles.leave_out, *leak.columns, key=f"leave_out_{place}")
     for doubt in look.doubts(choice):
         # The first stands above, as a question; the other is told at the top, of all rows.
         if (doubt.kind == "turned" and not answered) or (doubt.kind == "fair" and here.used == choice):
             continue
         box, icon = (st.info, ":material/info:") if doubt.kind == "fair" else (st.warning, ":material/warning:")
         box(escape_markdown(doubt.text), icon=icon)
-    how: dict[str, Any] = {
-        "type": "primary",
-        "icon": ":material/check:",
-        "on_click": _use,
-        "args": (choice,),
-    }
     why_not = tip("unusable") if look.problem else None if answered else tip("unanswered")
-    st.button("Use these data", disabled=why_not is not None, help=why_not, **how)
+    button("Use these data", "check", _use, choice, type="primary", disabled=why_not is not None, help=why_not)
     waiting = st.empty()
     if here.used == choice:
         st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
@@ -186,7 +181,7 @@ def _in_use(waiting: Any) -> None:
         _draw_done(here.told)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.page_link("app.py", label="Explore these data", icon=":material/tune:")
-        st.button("Forget these data", on_click=_forget, icon=":material/delete:")
+        button("Forget these data", "delete", _forget)
 
 
 def _start(own: OwnData, waiting: Any) -> Start:
@@ -196,7 +191,7 @@ def _start(own: OwnData, waiting: Any) -> Start:
         with waiting.container():
             place = st.empty()
             stopped = Start({"lambda_fair": 0.0}, "They open with f as it is: the search for a setting was stopped.")
-            st.button("Stop, and open with f as it is", on_click=_begin, args=(own, stopped, settings))
+            button("Stop, and open with f as it is", "", _begin, own, stopped, settings)
         _begin(own, result_of(tasks.start(settings), place, "Looking for a setting to begin with"), settings)
         waiting.empty()
     assert own.start is not None
