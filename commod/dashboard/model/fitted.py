@@ -29,7 +29,7 @@ from commod.explain import (
     explain_with_shap,
 )
 from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.doubts import are_treated_alike
+from commod.explain.doubts import are_treated_alike, doubts_about
 from commod.explain.groups import Groups, explain_groups
 from commod.explain.hundred import count_hundred, explain_hundred
 from commod.explain.merit import explain_merit
@@ -38,6 +38,7 @@ from commod.explain.proxies import proxies_of
 from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.tree import DEPTHS
+from commod.explain.trouble import trouble_of
 from commod.explain.what_if import edit_row
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.metrics.intervals import new_people_interval
@@ -397,3 +398,18 @@ class FitResult:
         margins = scene.logit_test[rows], self.logit[rows]
         tested_on = reference_of(self.task, scene.test.take(rows), *margins, line=scene.line, tree=tree)
         return portable_json(self.g, about=about, contract=self.task.contract, reference=tested_on)
+
+
+def trouble_in_words(result: FitResult) -> list[str]:
+    """What is wrong with a model, or with f, that fairness and accuracy do not show, on test."""
+
+    def made() -> list[str]:
+        scene, test, task = result.scene, result.scene.test, result.task
+        doubts = doubts_about(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
+        alike = len(np.unique(scene.decisions_test)) == 1
+        grave = [doubt.text for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
+        margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
+        return grave + trouble_of(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
+
+    told: list[str] = result.keep("trouble", made)
+    return told

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 
-import numpy as np
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -16,8 +15,6 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
 from commod.dashboard.views.words import say
 from commod.experiments import Refits
-from commod.explain.doubts import doubts_about
-from commod.explain.trouble import trouble_of
 from commod.monitoring.change_tree import DEPTH
 
 
@@ -86,18 +83,3 @@ def begin_splits(result: FitResult, drawn: Refits | None) -> Pending | None:
     if task is None or drawn is not None:
         return None
     return Pending(submit(task), lambda ticket: None if ticket.failed else st.rerun())
-
-
-def trouble_in_words(result: FitResult) -> list[str]:
-    """What is wrong with a model, or with f, that fairness and accuracy do not show, on test."""
-
-    def made() -> list[str]:
-        scene, test, task = result.scene, result.scene.test, result.task
-        doubts = doubts_about(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
-        alike = len(np.unique(scene.decisions_test)) == 1
-        grave = [doubt.text for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
-        margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
-        return grave + trouble_of(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
-
-    told: list[str] = result.keep("trouble", made)
-    return told
