@@ -27,7 +27,7 @@ from commod.metrics.figures import CRITERIA
 from commod.models import WarmStart
 from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS
-from commod.models.estimator import UPDATES
+from commod.models.settings import UPDATES
 from commod.models.threads import single_threaded
 from tests.benchmarks import checks, minima, watch
 from tests.benchmarks.forms import share_beaten

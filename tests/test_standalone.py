@@ -344,7 +344,7 @@ def test_own_data_give_dots_and_counts_but_rows_only_if_asked(tmp_path, capsys):
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_grid")
 def test_the_gallery_has_a_page_for_each_data_set(tmp_path, monkeypatch):
-    monkeypatch.setattr("commod.cli.TASKS", {name: TASKS[name] for name in ("german", "law_school")})
+    monkeypatch.setattr("commod.cli.commands.TASKS", {name: TASKS[name] for name in ("german", "law_school")})
     assert main(["page", "--all", "-o", str(tmp_path / "site"), "--jobs", "1"]) == 0
     assert sorted(path.name for path in (tmp_path / "site").iterdir()) == [
         "german.html",

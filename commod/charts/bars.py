@@ -72,16 +72,8 @@ def plot_contributions(
     offset = alt.YOffset("account:N", sort=names)
     color = coloured("account:N", names, [palette.COMMOD, palette.SHAP], legend_below(1))
     tooltip = tips(("label:N", "Feature"), ("account:N", "Account"), ("value:Q", title, ".3f"))
-    bars = (
-        alt.Chart()
-        .mark_bar()
-        .encode(
-            x=x_axis("value:Q", title),
-            y=y,
-            yOffset=offset,
-        )
-        .encode(color=color, tooltip=tooltip)
-    )
+    x = x_axis("value:Q", title)
+    bars = alt.Chart().mark_bar().encode(x=x, y=y, yOffset=offset, color=color, tooltip=tooltip)
     ranges = (
         alt.Chart()
         .transform_filter("datum.high > datum.low")

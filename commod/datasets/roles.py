@@ -8,14 +8,7 @@ import pandas as pd
 
 from commod.datasets.choice import Choice
 from commod.datasets.columns import words_of
-from commod.datasets.own_groups import (
-    LEAST_IN_GROUP,
-    MAX_GROUPS,
-    MAX_VALUES,
-    classes_of,
-    groups_of,
-    levels_of,
-)
+from commod.datasets.own_groups import LEAST_IN_GROUP, MAX_GROUPS, MAX_VALUES, classes_of, groups_of, levels_of
 from commod.datasets.raw import OTHER, read_numbers
 from commod.portable import folded
 
@@ -116,10 +109,7 @@ class Guess(str):
 
 
 def columns_of_classes(guesses: pd.DataFrame) -> list[str]:
-    """Columns that can be an outcome or a sensitive attribute: with two values or more, but not too many.
-
-    `guesses`: as `guess_columns` gives it; so in all functions here.
-    """
+    """Columns that can be outcome or sensitive attribute as they are; `guesses` are those of `guess_columns`."""
     return [str(column) for column in guesses.index[guesses["values"].between(2, MAX_VALUES)]]
 
 
@@ -230,9 +220,8 @@ def _favourable(values: Sequence[str], target: str, columns: Sequence[str]) -> t
         return good[0], "values" if len(good) + len(bad) == len(values) or len(values) == 2 else "nothing"
     yes = [value for value in values if low[value] in _YES]
     no = [value for value in values if low[value] in _NO]
-    denied = [
-        value for value in values if any(low[value] == f"{no}{low[other]}" for no in _DENIALS for other in values)
-    ]
+    denials = {f"{no}{low[other]}" for no in _DENIALS for other in values}
+    denied = [value for value in values if low[value] in denials]
     if denied and not no and not yes:
         yes, no = [value for value in values if value not in denied], denied
         is_bad |= any(value in bad for value in yes)

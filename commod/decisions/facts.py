@@ -87,11 +87,7 @@ class Facts:
 
 
 def facts_of(
-    scene: Scene,
-    decisions: Any,
-    cell: Cell | None = None,
-    refits: Refits | None = None,
-    splits: Refits | None = None,
+    scene: Scene, decisions: Any, cell: Cell | None = None, refits: Refits | None = None, splits: Refits | None = None
 ) -> Facts:
     """Facts of any model's decisions on the test rows of a scene.
 

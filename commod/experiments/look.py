@@ -41,12 +41,11 @@ class Look:
 def look_at(
     some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Mapping[str, int] | None = None
 ) -> Look | None:
-    """Look at some rows of a table; None if too few of somebody are among them, though not in `of_each`.
+    """Look at some rows of a table; None if too few people of some kind are among them, but not in `of_each`.
 
-    `some`: rows drawn at random, on which f is looked at. `of_each`: rows of each group and outcome
-    (`commod.datasets.leaks.sample_rows`), in which leaks are looked for. `rows`: how many the table has. `repeats`:
-    columns of people who have several rows (`commod.datasets.roles.possible_people`). Raises ChoiceError if the data
-    cannot be used as chosen.
+    `some`: rows drawn at random, to judge f by. `of_each`: rows of each group and outcome, to find leaks in. `rows`:
+    how many the table has. `repeats`: columns that identify people with several rows. Raises ChoiceError for unusable
+    data.
     """
     leaks = find_leaks(make_task(of_each, choice))
     # Of many groups, those that are hardly among the rows say nothing of f.

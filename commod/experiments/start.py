@@ -198,10 +198,7 @@ class _HeldOut:
         return self._trials[key]
 
     def best(self) -> float:
-        """The fairness within reach at first sight: of the model that aims at parity and the others' first trials.
-
-        If none of these gains anything, of all trials.
-        """
+        """The best fairness of each form's first trial; if none gains anything, of all trials."""
         middle = TRIED[len(TRIED) // 2]
         for update in FORMS:
             self.trial(update, TRIED[-1] if update == "decisions" else middle)

@@ -200,12 +200,7 @@ def find_settings(
         Called with what was found so far, before each report.
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
-    _check_share("min_fairness", min_fairness)
-    _check_share("max_change", max_change)
-    if max_sure is not None:
-        _check_share("max_sure", max_sure)
-    if not 0.5 <= confidence < 1.0:
-        raise ValueError(f"confidence must be at least 0.5 and below 1, got {confidence!r}.")
+    asked = _checked(min_fairness, max_change, max_sure, confidence)
     train, test = task.split(seed=seed)
     f = train_base_model(task, train, "logistic_regression") if f is None else f
     train = train.sample()
@@ -224,8 +219,19 @@ def find_settings(
     if max_changes is not None:
         people = float(len(train) if train.weight is None else train.weight.sum())
         form["max_changes"] = max_changes if max_changes < 1 else min(max_changes / people, 1 - 1e-9)
-    asked = Asked(min_fairness, max_change, max_sure, confidence)
     search = Search(train, f, form, new_people, asked, rows.sum(axis=1))
+    _search(search, k, concepts, report, tell)
+    return _target(search, k, {} if max_changes is None else {"max_changes": max_changes})
+
+
+def _search(
+    search: Search,
+    k: int,
+    concepts: float,
+    report: Callable[[float], None] | None,
+    tell: Callable[[SoFar], None] | None,
+) -> None:
+    """Try the coarse grid, then what lies around the best of it."""
     lines = [(ratio, concepts) for ratio in COARSE_RATIO]
     if FAR_LINE not in lines:
         lines.append(FAR_LINE)
@@ -235,7 +241,7 @@ def find_settings(
         if tell is not None:
             best = search.leader()
             settings = arguments_of(best, k) | search.form
-            tell(SoFar(len(search.tried), total, criterion, settings, search.tried[best]))
+            tell(SoFar(len(search.tried), total, search.criterion, settings, search.tried[best]))
         if report is not None:
             report(min(0.98, len(search.tried) / total))
 
@@ -251,12 +257,16 @@ def find_settings(
     search.try_all(_around(search.leader()), told)
     if not search.meeting():
         refine_offers()
-    return _target(search, k, {} if max_changes is None else {"max_changes": max_changes})
 
 
-def _check_share(name: str, value: float) -> None:
-    if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= 1.0):
-        raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
+def _checked(min_fairness: float, max_change: float, max_sure: float | None, confidence: float) -> Asked:
+    shares = {"min_fairness": min_fairness, "max_change": max_change}
+    for name, value in (shares if max_sure is None else shares | {"max_sure": max_sure}).items():
+        if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= 1.0):
+            raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
+    if not 0.5 <= confidence < 1.0:
+        raise ValueError(f"confidence must be at least 0.5 and below 1, got {confidence!r}.")
+    return Asked(min_fairness, max_change, max_sure, confidence)
 
 
 def _around(lambdas: Lambdas) -> list[Lambdas]:

@@ -138,10 +138,7 @@ def in_percent(share: float, digits: int = 1) -> str:
 
 
 def in_a_sentence(label: str, column: str = "") -> str:
-    """A label of ours as it stands within a sentence: without its capital, but "LSAT score" stays.
-
-    One that is the name of its column was given by others, and stays as it is written.
-    """
+    """One of our labels within a sentence: lower case, but "LSAT score" and the names of columns stay."""
     return label[0].lower() + label[1:] if label[1:2].islower() and label != column else label
 
 

@@ -45,11 +45,10 @@ class Doubt:
 def doubts_about(
     task: Task, y: Any, sensitive: Any, scores: Any, threshold: float = 0.5, *, people: int | None = None
 ) -> list[Doubt]:
-    """Reasons to look at f again, gravest first; none for an f that decides, better than chance, and unequally.
+    """Reasons to look at f again, gravest first.
 
-    `y`, `sensitive`: arrays (n,); labels, and numbers of the groups (−1: not known). `scores`: array (n,); f's
-    probabilities of label 1 for people it was not trained on. `threshold`: above which f decides 1. `people`: how many
-    rows there are in all, if these are a sample of them.
+    `sensitive`: numbers of the groups (−1: not known). `scores`: f's probabilities for people it was not trained on.
+    `people`: how many rows there are in all, if these are a sample.
     """
     labels, groups, p = np.asarray(y), np.asarray(sensitive), np.asarray(scores, dtype=float)
     decided = p > threshold
@@ -64,10 +63,7 @@ def doubts_about(
 
 
 def first_scores(task: Task) -> tuple[Split, NDArray[np.float64]]:
-    """Rows of a task and f's scores of them, before it is used: those that came with it, or a quick model's.
-
-    A quick model is trained on half of the rows, and scores the other half.
-    """
+    """Rows and f's scores of them: those that came with the task, or a quick model's on half of the rows."""
     if task.spec.scores:
         known = np.flatnonzero(task.sensitive.to_numpy() >= 0)
         rows = Split(task.X, task.y, task.sensitive, task.weight).take(known)
@@ -149,10 +145,7 @@ def _one_sided(
 
 
 def are_treated_alike(groups: Any, decided: Any) -> bool:
-    """Whether all groups get both decisions at nearly equal rates, or at rates that differ by no more than chance.
-
-    Small groups do not count, see `compared_groups`. Chance is given as much for all pairs together as for one.
-    """
+    """Whether all groups of some size get both decisions at rates that are nearly equal, or may be by chance."""
     rates, sizes, _ = _rates(groups, decided)
     pairs = len(rates) * (len(rates) - 1) // 2
     variances = rates * (1 - rates) / sizes

@@ -21,9 +21,9 @@ def merit_of(task: Task) -> list[Feature]:
 
 
 def merit_step(known: FeatureRange) -> float:
-    """One step of a number, so large that it means something: one point of the LSAT, 0.1 of a grade, one prior offence.
+    """One meaningful step of a number: one point of the LSAT, 0.1 of a grade, one prior offence.
 
-    A tenth of its standard deviation, rounded up to 1, 2 or 5 times a power of ten, and at least its resolution.
+    A tenth of the standard deviation, rounded up to 1, 2 or 5 times a power of ten, and at least the resolution.
     """
     least = known.sd / 10
     unit = 10.0 ** math.floor(math.log10(least)) if least > 0 else known.step

@@ -11,7 +11,7 @@ from scipy.special import expit
 from commod.datasets.task import Feature, Split, Task
 from commod.explain.sense import certainty
 from commod.explain.tree import ChangeTree
-from commod.metrics.counts import as_binary, change_counts
+from commod.metrics.counts import as_binary, tally
 from commod.metrics.intervals import wilson_interval
 from commod.models.estimator import Commod
 
@@ -132,9 +132,9 @@ def explain_outcomes(task: Task, y: Any, sensitive: Any, before: Any, after: Any
         ``rate_before, rate_after`` (TPR for label 1, FPR for label 0) with ``low, high``, Wilson's 95 % interval of
         the latter. Rates of nobody are NaN; ``enough`` says whether there are `FEW` people or more.
     """
-    counts, groups = change_counts(y, before, after, sensitive)
+    found = tally(y, {"before": before, "after": after}, sensitive)
     rows = []
-    for code, cells in zip(groups, counts.astype(int), strict=True):
+    for code, cells in zip(found.groups, found.counts.astype(int), strict=True):
         for label in (1, 0):
             cell = cells[label]  # (before, after)
             rows.append(

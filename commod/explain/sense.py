@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from commod.datasets.task import Task
-from commod.metrics.counts import as_binary, change_counts
+from commod.metrics.counts import as_binary, tally
 from commod.metrics.intervals import wilson_interval
 
 # A model that gives its decision more than this probability is called sure of it.
@@ -36,8 +36,8 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, 
         ``right`` (g agrees with the label, so f did not), ``wrong`` (f did), ``share`` (of the right; NaN of nobody)
         with ``low, high``, Wilson's 95 % interval, and ``expected`` (that share by f's own probabilities; NaN without).
     """
-    counts, groups = change_counts(y, before, after, sensitive)
-    good = task.spec.favourable
+    found = tally(y, {"before": before, "after": after}, sensitive)
+    counts, groups, good = found.counts, found.groups, task.spec.favourable
     # (groups, direction): people whose decision is now this one, and of them those with that label.
     ways = [(1 - now, now) for now in (good, 1 - good)]
     moved = np.array([[cells[:, old, new].sum() for old, new in ways] for cells in counts], dtype=int).ravel()
@@ -64,11 +64,9 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, 
 
 
 def certainty(margin: Any, line: float = 0.0) -> NDArray[np.float64]:
-    """The probability that a model gives to its own decision.
+    """The probability that a model gives to its own decision; `margin` is its logit minus `line`, that of its cut-off.
 
     At a cut-off of 0.5 it is 0.5 or more. At 0.2, "yes" to somebody with a score of 0.3 has a probability of 0.3.
-
-    `margin`: how far the model's logit lies above that of its cut-off, `line`.
     """
     margin = np.asarray(margin, dtype=float)
     return np.asarray(expit(np.where(margin > 0, 1.0, -1.0) * (margin + line)))

@@ -28,9 +28,8 @@ def trouble_of(
 ) -> list[str]:
     """A sentence for each thing that is wrong with g; none for a sound model.
 
-    `y`, `sensitive`, `margin_f`, `margin_g`: arrays (n,); labels, numbers of the groups, and how far the logits lie
-    above the line. `figures`: of `compare_decisions`, on the same rows. `path`: ``lambda_fair`` and the criterion's
-    figure from f to g, on the same rows.
+    `margin_f`, `margin_g`: logits minus that of the cut-off. `figures`: from `compare_decisions`. `path`:
+    ``lambda_fair`` and the criterion's figure from f to g. All are of the same rows.
     """
     found = collapse_in_words(y, margin_f, margin_g)
     found += less_right(task, np.asarray(y), np.asarray(margin_f) > 0, np.asarray(margin_g) > 0)

@@ -116,10 +116,7 @@ def edit_row(x: pd.DataFrame, edits: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _rows(x: pd.DataFrame, blocks: list[tuple[str, Any]], *, together: bool = False) -> pd.DataFrame:
-    """Copies of the row `x`, one for each value of a block, with that value in the block's column.
-
-    With `together` all blocks hold one value and go into one row.
-    """
+    """Copies of the row `x` with the values of each block in its column; `together`, one value each in one row."""
     count = 1 if together else sum(len(values) for _, values in blocks)
     places: dict[str, list[tuple[int, Any]]] = {}
     at = 0
@@ -328,9 +325,9 @@ def _edit(task: Task, known: FeatureRange, before: Any, after: Any, decided: np.
 
 
 class _Side:
-    """The values of a number above its own, or below, and how far the search among them has come.
+    """The values of a number above (or below) a person's own, in steps, and how far the search has come.
 
-    Values are counted in steps. The edit looked for lies beyond ``inner`` and at ``outer`` at the latest.
+    The edit looked for lies beyond ``inner`` and at ``outer`` at the latest.
     """
 
     def __init__(self, known: FeatureRange, own: float, up: bool) -> None:

@@ -19,17 +19,14 @@ def auc_of(score: Any, label: Any, *, sample_weight: Any = None) -> float:
     return _mean(_share_below(zeros, of_zeros, ones), of_ones)[0] if len(ones) and len(zeros) else np.nan
 
 
-def auc_with_interval(
-    score: Any, label: Any, confidence: float = 0.95, *, sample_weight: Any = None
-) -> tuple[float, float, float]:
-    """AUC of a number for label 1 against label 0, with DeLong's interval; NaN where one of them is missing.
+def auc_with_interval(score: Any, label: Any, *, sample_weight: Any = None) -> tuple[float, float, float]:
+    """AUC of a number for label 1 against label 0, with DeLong's 95 % interval; NaN where one of them is missing.
 
-    The chance that a person of label 1 has a larger number than one of label 0, ties counted half. 0.5: it tells
-    nothing. DeLong, DeLong and Clarke-Pearson (1988). With weights, people are drawn by them, and the interval rests on
-    Kish's effective size of either label.
+    The chance that a person of label 1 has a larger number than one of label 0, ties counted half (DeLong, DeLong and
+    Clarke-Pearson 1988). With weights the interval rests on Kish's effective size of either label.
     """
     weights = _of_labels(sample_weight, label)
-    return _interval(_placements(score, label, weights), weights, confidence, 0.0)
+    return _interval(_placements(score, label, weights), weights, 0.95, 0.0)
 
 
 def compare_auc(

@@ -28,11 +28,9 @@ def bootstrap_counts(
 ) -> Counts:
     """Draw counts like these by the Bayesian bootstrap (Rubin 1981) within each stratum (group × label).
 
-    The shares of the four cells (Ŷ^f, Ŷ^g) of a stratum are drawn from the Dirichlet distribution of those counted, and
-    `PRIOR` more: what nobody of a few people did is not impossible. The size of a stratum stays what it is, so no draw
-    has an empty group. Under weights a stratum counts as many people as its effective size (Kish 1965).
-
-    `squares`: sums of the squared weights, where counts are sums of weights.
+    The shares of a stratum's cells are drawn from the Dirichlet distribution of its counts plus `PRIOR`; its size
+    stays, so no group is ever empty. Under weights (`squares`: sums of them squared) a stratum counts as its effective
+    size.
     """
     strata = (-2, -1)
     sizes = counts.sum(axis=strata, keepdims=True)
@@ -140,8 +138,7 @@ def compare_counts(
 ) -> pd.DataFrame:
     """The same from counts (groups, label, prediction of f, prediction of g).
 
-    `squares`, `rows`: where counts are sums of weights: sums of the squared weights, of the same shape, and rows of
-    each group.
+    Under weights, `squares` are the sums of the squared weights, and `rows` the rows of each group.
     """
     squares = counts if squares is None else squares
     rows = sizes_of_groups(counts) if rows is None else rows
@@ -200,8 +197,8 @@ def _of_extremes(
 def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
     """Ends of intervals from (figures, 1 + draws), the figure itself in front.
 
-    Percentiles of the draws, or as many root mean squares of their distance from the figure as a normal distribution
-    has, whichever is further out: where a difference of rates is near 0, most draws are larger, as the sample was.
+    The percentiles of the draws, or so many root mean squares around the figure as a normal distribution has, whichever
+    is wider: where a difference of rates is near 0, most draws are larger, as the sample was.
     """
     figures, draws = values[:, 0], values[:, 1:]
     low, high = np.percentile(draws, [50 * (1 - confidence), 50 * (1 + confidence)], axis=1)
@@ -209,15 +206,7 @@ def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
     return np.minimum(low, figures - reach), np.maximum(high, figures + reach)
 
 
-def compare_margins(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> pd.DataFrame:
+def compare_margins(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
     """Worst-case figures by each of several sensitive attributes and by their combinations.
 
     Decisions may be fair by race and fair by sex, and unfair to the women of one race.
@@ -246,7 +235,7 @@ def compare_margins(
     rows = {}
     for name, groups in [*((str(column.name), column) for column in columns), (crossing, pd.concat(columns, axis=1))]:
         given = {"sensitive_features": groups, "sample_weight": weight}
-        frame = compare_decisions(y, decided, decided, **given, confidence=confidence, seed=seed)
+        frame = compare_decisions(y, decided, decided, **given)
         row: dict[str, Any] = {"groups": int(sum(row.startswith("positive_rate_") for row in frame.index))}
         for figure in ("p_rule", "demographic_parity_difference", "dm"):
             for end in ("", "_low", "_high"):

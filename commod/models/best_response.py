@@ -233,10 +233,7 @@ class WarmStart:
         self.rungs[PRICES] = path.steps
 
     def ladder(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> _Ladder:
-        """What to solve, with what was solved if it was on these data at this setting.
-
-        Put in place whole: another thread has either the old one or the new one, never a mixture.
-        """
+        """What to solve, with what was solved on these data at this setting; replaced whole, for other threads."""
         ladder = self._ladder
         if ladder is None or not ladder.fits(data, weights, ratio_norm):
             rungs = self.rungs if ladder is None else {}
@@ -273,9 +270,8 @@ def solve_linear(
 ) -> Solution:
     """Solve at each rung of the ladder below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
 
-    `tol`: the last point is solved until a step promises to lower the loss by less than this. `callback`: called after
-    every Newton step with the number of the stage, the number of stages and the loss terms; a true answer stops the
-    solver where it is. `warm_start`: what earlier fits on these data have solved.
+    `tol`: the last point is solved until a step promises less than this. `callback(stage, stages, terms)` is called
+    after every Newton step and can stop the solver. `warm_start`: what earlier fits on these data have solved.
     """
     ladder = (warm_start or WarmStart()).ladder(data, weights, ratio_norm)
     problem, slope, known = ladder.problem, ladder.slope, ladder.rungs
@@ -341,10 +337,7 @@ def _lowest(
     *,
     far: bool,
 ) -> tuple[_Point, ScoreState | None]:
-    """The lowest minimum that the search finds from this one, round by round until one finds nothing lower.
-
-    With the score terms there, if they were looked at.
-    """
+    """The lowest minimum that a search from this one finds, and the score terms there, if they were computed."""
     for round_ in range(MAX_ROUNDS):
         if point.stopped:
             break
@@ -385,10 +378,7 @@ def _newton(
     beat: float | None = None,
     known: ScoreState | None = None,
 ) -> _Point:
-    """Proximal Newton with backtracking at one λ_fair; given up where it will not end below `beat`.
-
-    `known` are the score terms at the start.
-    """
+    """Proximal Newton with backtracking from `start` (score terms `known`); ends once it cannot get below `beat`."""
     theta = start.theta
     steps: list[Terms] = []
     # Evaluated anew even if the last stage's steps had it: a path resumed from memory then goes on to the last digit

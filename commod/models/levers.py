@@ -7,12 +7,10 @@ from commod.models.adversary import Array
 
 
 class Levers:
-    """The matrix A with z = θA beside what is fixed: for each row of the data a column lever·(1, x).
+    """The matrix A with z = θA beside what is fixed: for each row of the data a column lever·(1, x), for each block.
 
-    Features come first, so that numpy's inner loops run over the rows. Of many rows it is never made as a whole: it
-    would take as much memory as the data.
-
-    `levers`: one of each block of weights.
+    Features come first: numpy's inner loops run over the rows. For many rows it is never made as a whole, to save
+    memory.
     """
 
     def __init__(self, X: Array, levers: list[Array]) -> None:

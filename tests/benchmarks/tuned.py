@@ -119,7 +119,6 @@ def fold_scenes(scene):
     for fold in folds_of(train, scene.f, scene.threshold, compared_groups(sizes), FOLDS):
         encoder = TabularEncoder().fit(scene.task.features(fold.fit.X), sample_weight=fold.fit.weight)
         encoded = [encoder.transform(scene.task.features(part.X)) for part in (fold.fit, fold.held)]
-        cell = fold.held.sensitive.to_numpy() * 2 + fold.held.y.to_numpy()
         scenes.append(
             replace(
                 scene,
@@ -131,7 +130,6 @@ def fold_scenes(scene):
                 logit_test=fold.logit,
                 encoded_train=encoded[0],
                 encoded_test=encoded[1],
-                cell_test=cell,
             )
         )
     return scenes

@@ -67,9 +67,9 @@ def about_model(token: str, digest: str, content: bytes) -> Task:
     return _apart("about_model", token, (digest,), monitoring.about_model, content)
 
 
-def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes, name: str) -> Task:
+def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes) -> Task:
     """A later batch next to the people of a model, both from their files."""
-    return _apart("watch", token, digests, monitoring.watch_files, model, batch, name)
+    return _apart("watch", token, digests, monitoring.watch_files, model, batch)
 
 
 def verify(record: Mapping[str, Any], task: DataTask) -> Task:

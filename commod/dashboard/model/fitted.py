@@ -47,7 +47,7 @@ from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
 from commod.models.threshold import ONE_HALF
 from commod.monitoring import Watched, batch_of, read_model, reference_of, watch
-from commod.monitoring.change_tree import DEPTH
+from commod.monitoring.reference import DEPTH
 from commod.monitoring.watch import halves
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.

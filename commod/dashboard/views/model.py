@@ -15,7 +15,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
 from commod.dashboard.views.words import say
 from commod.experiments import Refits
-from commod.monitoring.change_tree import DEPTH
+from commod.monitoring.reference import DEPTH
 
 
 def train(settings: Settings, training: Ticket) -> FitResult | None:

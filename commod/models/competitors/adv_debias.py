@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -14,10 +13,10 @@ from torch import Tensor
 from commod.datasets.encoding import TabularEncoder
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
-from commod.models.classifier import Given, TabularClassifier
+from commod.models.classifier import NOBODY, Given, TabularClassifier, warn_caller
 from commod.models.threads import single_threaded
 from commod.models.threshold import check_threshold, logit_of_threshold
-from commod.models.validation import check_choice, check_count, check_seed, check_weight
+from commod.models.validation import check_choice, check_count, check_weight
 
 
 @dataclass(eq=False, repr=False)
@@ -74,17 +73,13 @@ class AdvDebias(TabularClassifier):
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> AdvDebias:
         """Train predictor and adversary; without `sensitive_features` the predictor alone, with a warning."""
         check_choice("fairness", self.fairness, tuple(CRITERIA))
-        check_seed(self.random_state)
+        check_count("random_state", self.random_state, least=0)
         check_threshold(self.threshold)
         given = self._given(X, y, sensitive_features, sample_weight)
         encoder = TabularEncoder()
         encoded = encoder.fit_transform(given.X, sample_weight=given.weight)
         if given.sensitive is None:
-            warnings.warn(
-                "fit was called without sensitive_features, so there is no one to be fair to: no adversary is trained.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn_caller(f"{NOBODY}: no adversary is trained.")
         with single_threaded():
             network = self._train(encoded, given)
         self.classes_, self.groups_, self.encoder_ = given.classes, given.groups, encoder
@@ -206,10 +201,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Adversary:
-    """Logit of S: linear in u = σ((1+|c|)·logit), or, with the label, in [u, uy, u(1−y)].
-
-    Of two groups, one logit, that of the second. Of more, one for each, under a softmax.
-    """
+    """Logit of S (of more than two groups, one each): linear in u = σ((1+|c|)·logit), or in [u, uy, u(1−y)]."""
 
     sharpness: Tensor  # (), c
     output: Tensor  # (inputs,) or (groups, inputs)

@@ -65,12 +65,13 @@ def pull_of_many(score: Array, density: Array, lambda_fair: float, weight: Array
     return penalised_program(score, density, lambda_fair / 2, weight) / lambda_fair
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _BayesRule(Competitor):
     """The rule; a subclass says what is known of S."""
 
-    lambda_fair: float
-    lambda_ratio: float
-    membership: Membership | None
+    lambda_fair: float = 0.1
+    lambda_ratio: float = 0.1
+    membership: Membership | None = None
 
     @abstractmethod
     def _joint(self, rows: Rows) -> Array:
@@ -143,10 +144,6 @@ class BayesOptimal(_BayesRule):
         What λ_fair takes off a person's score for each group, as probably as they are of it.
     """
 
-    lambda_fair: float = 0.1
-    lambda_ratio: float = 0.1
-    membership: Membership | None = None
-
     def _joint(self, rows: Rows) -> Array:
         return self.membership_.joint(rows.X)
 
@@ -159,10 +156,6 @@ class OracleBayes(GroupAware, _BayesRule):
     ----------
     base_model, threshold, lambda_fair, lambda_ratio, fairness, membership, random_state : as for `BayesOptimal`
     """
-
-    lambda_fair: float = 0.1
-    lambda_ratio: float = 0.1
-    membership: Membership | None = None
 
     def _joint(self, rows: Rows) -> Array:
         of_group = self.membership_.joint(rows.X)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s

@@ -17,10 +17,11 @@ from commod.models.validation import check_weight
 NOISE = 0.5e-4
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _LinearProgram(Competitor):
     """The program and its dual; a subclass says what is known of S."""
 
-    alpha: float
+    alpha: float = 0.05
 
     @abstractmethod
     def _joint(self, rows: Rows) -> Array:
@@ -125,7 +126,6 @@ class LPP(_LinearProgram):
         The dual variables.
     """
 
-    alpha: float = 0.05
     membership: Membership | None = None
 
     def _prepare(self, rows: Rows, y: Array) -> None:
@@ -149,8 +149,6 @@ class OracleLPP(GroupAware, _LinearProgram):
     ----------
     base_model, threshold, alpha, fairness, random_state : as for `LPP`
     """
-
-    alpha: float = 0.05
 
     def _joint(self, rows: Rows) -> Array:
         assert self.groups_ is not None

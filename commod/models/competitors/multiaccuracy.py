@@ -100,8 +100,7 @@ def audit(
 ) -> tuple[Array, float, float]:
     """Slope and intercept of the auditor of a part, and the mean of auditor times residual over the held-out rows.
 
-    The mean is over all held-out rows, with an auditor that is 0 outside the part. A part without rows to learn from
-    has an auditor of 0.
+    Outside the part, and where a part has no rows to learn from, the auditor is 0.
     """
     here = part & ~held_out
     if not here.any():

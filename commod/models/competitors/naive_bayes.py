@@ -123,9 +123,9 @@ def _moved(
     wanted: float,
     epsilon: float,
 ) -> tuple[Array, int]:
-    """N(group, label) at which the gap is at most ε, or as near as the moving comes, and the number of steps.
+    """N(group, label) at which the gap is at most ε, or as near as possible, and the number of steps.
 
-    Positive decisions are those with evidence + log N(s, +)/N(s, −) above 0; `wanted` is how many there should be.
+    Decisions are positive where evidence + log N(s, +)/N(s, −) > 0; `wanted` is how many there should be.
     """
     sorted_groups = []
     for s in (0, 1):

@@ -10,9 +10,9 @@ from msgspec import convert
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.decide import models
-from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
 from commod.dashboard.pages.decide.sign import NO_REASON, NOT_KEPT, usual_reason
+from commod.dashboard.pages.decide.uploaded_record import LINES, WHAT
 from commod.dashboard.pages.decide.verdict import TABLE, answer_in_words, worth_knowing
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.checks import verdict_in_words

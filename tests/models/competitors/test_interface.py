@@ -606,15 +606,12 @@ def test_make_method_passes_everything_on(name, small):
     assert ("sensitive_column" in params) == method.needs_sensitive
 
 
-def test_knobs_lie_within_their_bounds_and_lead_away_from_f():
+def test_knobs_lead_away_from_f():
     for name in WRITTEN:
         knob = METHODS[name].knob
-        assert knob.low < knob.high, name
-        assert all(knob.low <= value <= knob.high for value in knob.sweep), name
         steps = np.diff(knob.sweep)
         assert (steps > 0).all() or (steps < 0).all(), name
         if knob.unchanged is not None:
-            assert knob.low <= knob.unchanged <= knob.high, name
             assert abs(knob.sweep[0] - knob.unchanged) == min(abs(v - knob.unchanged) for v in knob.sweep), name
         assert METHODS[name].seeds >= 1, name
         assert METHODS[name].randomised or METHODS[name].seeds == 1, name

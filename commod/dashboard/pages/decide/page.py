@@ -5,11 +5,11 @@ import streamlit as st
 from commod.dashboard.jobs.service import go_on
 from commod.dashboard.jobs.wait import draw_pending
 from commod.dashboard.pages.decide import others, pairs, verdict
-from commod.dashboard.pages.decide.brought import draw_brought
 from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
 from commod.dashboard.pages.decide.required import draw_requirements, meanings
 from commod.dashboard.pages.decide.sealed import draw_sealed
 from commod.dashboard.pages.decide.sign import draw_sign
+from commod.dashboard.pages.decide.uploaded_record import draw_uploaded_record
 from commod.dashboard.state import session
 from commod.dashboard.text.glossary import words
 from commod.dashboard.views import frame
@@ -38,7 +38,7 @@ def show() -> None:
     if not required:
         go_on()  # nothing
         pairs.show(required)
-        checking = draw_brought()
+        checking = draw_uploaded_record()
         session.keep_link(**sweeps.link())
         draw_pending(checking)
         return
@@ -54,6 +54,6 @@ def show() -> None:
     tried["limits"].add(hash(required))
     tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)
     draw_sign(result, beside.candidates, required)
-    checking = draw_brought()
+    checking = draw_uploaded_record()
     session.keep_link(**sweeps.link())
     beside.finish(checking)  # what may take a while comes last: the page above is complete without it

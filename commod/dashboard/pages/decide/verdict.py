@@ -31,7 +31,8 @@ def draw_verdict(shown: Candidate, required: Requirements, answers: Mapping[str,
     st.markdown(f"**{verdict_in_words(shown.checked, shown.facts.people, 'The model on your screen')}**")
     if shown.collapse:
         st.warning(
-            f"This model has collapsed. Do not use it, whatever requirements it meets. {escape_markdown(shown.collapse)}",
+            "This model has collapsed. Do not use it, whatever requirements it meets. "
+            + escape_markdown(shown.collapse),
             icon=":material/warning:",
         )
     st.markdown(lines_of_verdicts(shown.checked))

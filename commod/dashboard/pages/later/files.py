@@ -111,7 +111,7 @@ class LaterFiles:
         digest = hashlib.sha256(model).hexdigest()
         key = (data, digest, batch.digest)
         if key not in self.looks:
-            task = tasks.watch(self.token, (digest, batch.digest), model, batch.content, batch.name)
+            task = tasks.watch(self.token, (digest, batch.digest), model, batch.content)
             found: Watched = _in_bounds(task, place, "Looking at the batch")
             while len(self.looks) >= MAX_LOOKS:
                 self.looks.pop(next(iter(self.looks)))

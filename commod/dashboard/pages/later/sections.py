@@ -19,8 +19,13 @@ from commod.dashboard.views.tiles import tile_of
 from commod.decisions import VERDICTS, Requirements
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.monitoring import Watched, check_signature, check_then_and_now, drift, headline, outcome_of
-from commod.monitoring.signed import due_in_words, signature_in_words
-from commod.monitoring.words import drift_in_words, left_out_in_words, moved_in_words
+from commod.monitoring.outcome import (
+    drift_in_words,
+    due_in_words,
+    left_out_in_words,
+    moved_in_words,
+    signature_in_words,
+)
 from commod.wording import with_capital
 
 TIMES = {"old": charts.THEN, "new": charts.NOW}

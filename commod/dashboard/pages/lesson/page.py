@@ -16,8 +16,7 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.text.menu import PAGES, page_name
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.lesson import script
-from commod.dashboard.views.lesson.asking import ask, show_guess
-from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.asking import ask, live_stage, show_guess
 from commod.dashboard.views.lesson.progress import (
     Progress,
     arrived,

@@ -22,7 +22,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table, piece, style
 from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.lesson import script
-from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
 from commod.dashboard.views.pairs import Effect, bullets, effect_of, in_peoples_words

@@ -24,7 +24,7 @@ from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.html import document, drawing
 from commod.dashboard.text.language import fill, phrase
 from commod.dashboard.views.lesson import script
-from commod.dashboard.views.lesson.live import live_stage
+from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
 
 

@@ -138,7 +138,7 @@ def read(content: bytes, name: str) -> None:
     old = draft()
     try:
         with _one_large_file(len(content)):
-            table = read_table(content, name)
+            table = read_table(content)
         draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
     except (TableError, NoRoomError) as error:
         old.problem = f"{name[:60]}: {error}"

@@ -10,7 +10,13 @@ from commod.dashboard.jobs.queue import Abandoned, Ticket
 from commod.dashboard.jobs.service import begin
 from commod.dashboard.jobs.wait import Pending, in_line
 from commod.dashboard.pages.decide.sealed import title_of, told
-from commod.dashboard.state.decision import Brought, bring, brought, data_of_record, put_away
+from commod.dashboard.state.decision import (
+    UploadedRecord,
+    data_of_record,
+    forget_record,
+    upload_record,
+    uploaded_record,
+)
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -28,15 +34,15 @@ UNCHECKED = (
 WHAT, LINES = "What the decision says", "Trained again, line by line"
 
 
-def draw_brought() -> Pending | None:
+def draw_uploaded_record() -> Pending | None:
     """The section; gives what is waited for, to be drawn last on the page."""
     st.header("Check a sealed decision", anchor="check")
-    here = brought()
+    here = uploaded_record()
     st.file_uploader(
         "The file of a decision (JSON)",
         type=["json"],
         key=f"decision_upload_{here.uploads}",
-        on_change=bring,
+        on_change=upload_record,
         max_upload_size=MAX_BYTES // 2**20,
         help=tip("decision_file"),
     )
@@ -44,7 +50,7 @@ def draw_brought() -> Pending | None:
         named = ": ".join(filter(None, (here.name, here.fault)))
         st.error(escape_markdown(named), icon=":material/error:")
         if here.record is None:
-            _offer_to_put_away()
+            _offer_to_forget()
     if here.record is None:
         return None
     _tell(here.record)
@@ -58,7 +64,7 @@ def draw_brought() -> Pending | None:
     with st.container(horizontal=True):
         if task is not None and here.lines is None and here.ticket is None:
             st.button("Train it again and compare", icon=":material/replay:", on_click=_begin, args=(here, task))
-        _offer_to_put_away()
+        _offer_to_forget()
     if here.lines is not None:
         _compare(here)
     if here.ticket is None:
@@ -72,17 +78,17 @@ def draw_brought() -> Pending | None:
     return Pending(here.ticket, lambda ticket: _take(here, ticket), look, held=True)
 
 
-def _offer_to_put_away() -> None:
-    st.button("Put it away", icon=":material/close:", on_click=put_away, key="decision_away")
+def _offer_to_forget() -> None:
+    st.button("Put it away", icon=":material/close:", on_click=forget_record, key="decision_away")
 
 
-def _begin(here: Brought, task: Task) -> None:
+def _begin(here: UploadedRecord, task: Task) -> None:
     """Callback of the button."""
     assert here.record is not None
     here.ticket, here.fault = begin(tasks.verify(here.record, task)), ""
 
 
-def _take(here: Brought, ticket: Ticket) -> None:
+def _take(here: UploadedRecord, ticket: Ticket) -> None:
     here.ticket = None
     try:
         here.lines = ticket.result()
@@ -145,7 +151,7 @@ def _line(name: str) -> str:
     return (told | {"people": "People tested on", "kept out": "Features kept out"}).get(name, name)
 
 
-def _compare(here: Brought) -> None:
+def _compare(here: UploadedRecord) -> None:
     """What came of training again."""
     assert here.lines is not None
     agreed, total = int(here.lines["agrees"].sum()), len(here.lines)
