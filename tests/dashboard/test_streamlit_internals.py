@@ -80,7 +80,7 @@ def connect(runtime, browser, **more):
 
 
 def test_a_session_is_taken_up_again_by_its_own_browser_alone(tmp_path):
-    """Breaks: who knows the id of a session, which stands in addresses, could take it over (server/browser.py)."""
+    """Breaks: who knows the id of a session, which stands in addresses, could take it over (server/headers.py)."""
 
     def check(runtime):
         mine = connect(runtime, "mine")

@@ -14,8 +14,8 @@ from commod.dashboard.jobs.wait import while_waiting
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.rooms import Here, Room, RoomError, RoomStore, Seat
 from commod.dashboard.rooms.contents import step_address
-from commod.dashboard.server.browser import HEADER
 from commod.dashboard.server.gate import network_of
+from commod.dashboard.server.headers import HEADER
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model
 from commod.dashboard.state.page_state import PageState
