@@ -69,11 +69,6 @@ def _groups(at: Stage) -> None:
     st.html(html_table(headings, rows, caption=say("lesson.groups_table")))
 
 
-def _live_dots(at: Stage) -> None:
-    """A hundred people of each group where the slider stands; they follow it while it moves."""
-    draw_dots(at.live, [], None)()
-
-
 def _curve(at: Stage) -> None:
     """What fairness costs, along λ_fair, and where the slider stands."""
     names = {name: say(f"lesson.{name}") for name in ("deployed", "here", "asked")}
@@ -257,7 +252,7 @@ def _concepts(at: Stage) -> None:
 
 _PICTURES: dict[str, Callable[[Stage], None]] = {
     "groups": _groups,
-    "dots": _live_dots,
+    "dots": lambda at: draw_dots(at.live, [], None)(),  # they follow the slider while it moves
     "curve": _curve,
     "figures": lambda at: draw_figures(at.live),
     "changes": lambda at: draw_changes(at.live),

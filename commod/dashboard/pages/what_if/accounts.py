@@ -35,7 +35,6 @@ _SUM = {
     "logit": ("Adds to the logit", "+.3f"),
     "end": ("Logit so far", "+.3f"),
 }
-_SUMS = ("ratio", "shift")
 # By whether nearly all refits change a person.
 _AGAIN: dict[bool, tuple[Mark, str]] = {
     True: ("fine", "it would happen again"),
@@ -61,13 +60,6 @@ def read_out(person: Person) -> None:
     st.markdown(recorded)
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
-
-
-def _sums_of(person: Person) -> dict[str, tuple[str, str]]:
-    """What concepts add to, between f's score and g's: its title and the sign of its format."""
-    if person.result.g.decides:
-        return {"balance": ("Balance", "+")}
-    return {"ratio": ("Ratio r", "")} | ({"shift": ("Shift s", "+")} if person.result.g.has_shift else {})
 
 
 def _not_acted_on(person: Person) -> str:
@@ -205,7 +197,9 @@ def _terms_in_words(person: Person) -> str:
 
 
 def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:
-    return {name: about for name, about in _SUM.items() if name not in _SUMS or name in _sums_of(person)}
+    missing = set() if person.result.g.has_shift else {"shift"}
+    missing |= {"ratio", "shift"} if person.result.g.decides else set()
+    return {name: about for name, about in _SUM.items() if name not in missing}
 
 
 def _bars(frame: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:
