@@ -100,8 +100,8 @@ def test_every_slider_redraws(open_page):
     seen = {drawn(page)}
     for label, key in (
         ("How much fairness? (λ_fair)", "ArrowLeft"),
-        ("Stay close to f (λ_ratio)", "End"),
-        ("Use few features (λ_concepts)", "End"),
+        ("Stay near f (λ_ratio)", "End"),
+        ("Few features (λ_concepts)", "End"),
     ):
         before = drawn(page)
         press(page, label, key)
@@ -615,7 +615,7 @@ def heading(page, name):
 @pytest.fixture
 def page(open_page):
     """Explore, whose lower half is drawn only while it is near the screen."""
-    page = open_page("?data=german", until=lambda page: metric(page, "P-Rule"))
+    page = open_page(until=lambda page: metric(page, "P-Rule"))
     yield page
     assert not page.problems
 
@@ -647,7 +647,7 @@ def test_who_does_not_scroll_has_a_button(page):
 
 @pytest.mark.slow
 def test_the_tour_leads_there(page):
-    page.get_by_role("button", name="90-second tour").click()
+    page.get_by_role("button", name="Tour", exact=True).click()
     for step in (1, 2, 3):
         page.get_by_text(f"{step} of 4").wait_for()
         page.wait_for_function("() => document.querySelectorAll('.st-key-tour_hint').length === 1")

@@ -12,7 +12,7 @@ from commod.charts.parts import coloured, line_at, model_tips, read_out, shaped,
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
-    "On other splits": (palette.SPLITS, "circle", 60),
+    "Other splits": (palette.SPLITS, "circle", 60),
     "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
     "g, this setting": (palette.G, "circle", 240),
@@ -52,10 +52,10 @@ def plot_pareto(
     scale = alt.Scale(zero=False, padding=14, nice=True)
     accuracy = "accuracy:Q", "Accuracy", "%"
     if view == "fairness":
-        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=4, scale=scale)
-        y = y_axis(*accuracy, ticks=4, scale=scale, labelFlush=False)
+        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=3, scale=scale)
+        y = y_axis(*accuracy, ticks=3, scale=scale, labelFlush=False)
     else:
-        x = x_axis(*accuracy, ticks=4, scale=scale)
+        x = x_axis(*accuracy, ticks=3, scale=scale)
         y = y_axis("change_rate:Q", "Decisions changed", "%", ticks=6, scale=scale)
     # f and g are named in the chart: no legend speaks of what is not drawn.
     color = coloured("kind:N", list(KINDS), [colour for colour, _, _ in KINDS.values()], None)

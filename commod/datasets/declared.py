@@ -141,9 +141,9 @@ TASKS: dict[str, TaskSpec] = {
                 "COMPAS score present, charge description present."
             ),
             people="defendants",
-            story="Before a trial, a court predicts who will be charged with a crime again within two years.",
+            story="A court predicts who will be charged again within two years.",
             called={
-                "Not Caucasian": "{people} who are not Caucasian",
+                "Not Caucasian": "Non-Caucasian {people}",
                 "Caucasian": "Caucasian {people}",
                 "African-American": "African-American {people}",
                 "Hispanic": "Hispanic {people}",
@@ -182,7 +182,7 @@ TASKS: dict[str, TaskSpec] = {
             groups=("Female", "Male"),
             filter="Both parts of the UCI file, all rows; 'relationship' is left out because it names the sex.",
             people="adults",
-            story="A model predicts from census answers who earns more than $50,000 a year.",
+            story="A model predicts who earns more than $50,000 a year.",
             called={
                 "American Indian": "American Indian {people}",
                 "Asian or Pacific": "Asian or Pacific {people}",
@@ -228,8 +228,8 @@ TASKS: dict[str, TaskSpec] = {
             people="applicants",
             story="A bank predicts who will pay back a loan.",
             called={
-                "25 or younger": "{people} of 25 or younger",
-                "Older than 25": "{people} older than 25",
+                "25 or younger": "{people} up to 25",
+                "Older than 25": "{people} over 25",
                 "Woman": "female {people}",
                 "Man": "male {people}",
             },
@@ -257,7 +257,7 @@ TASKS: dict[str, TaskSpec] = {
             groups=("Black", "White"),
             filter="All 4,000 made-up rows: fair by race, fair by sex, unfair to Black women.",
             people="applicants",
-            story="An invented company lets a model choose whom to hire.",
+            story="A model chooses whom an invented company hires.",
             opens="race_sex",
             called=_BY_RACE | _BY_SEX,
             suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},

@@ -1,5 +1,6 @@
 """For one COMMOD model, each rival's model that is nearest in fairness and accuracy, and how the two differ."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -37,6 +38,9 @@ class Match:
     table: pd.DataFrame
     overlaps: pd.DataFrame  # ``title, other, overlap`` for each pair
     calibration: pd.DataFrame  # ``title, mean_f, mean_g, sd_g, count`` by bin of f's score
+    # Share of the test people changed by at least one, and by all, of the comparable models, the chosen one included.
+    by_one: float = math.nan
+    by_all: float = math.nan
 
 
 def nearest(points: pd.DataFrame, target: pd.Series, fairness: str, spread: tuple[float, float]) -> int:
@@ -91,11 +95,12 @@ def match_models(
                 ),
             }
         )
+    alike = np.array([changed[row["method"]] for row in rows if row["comparable"]])
     titles = {name: METHODS[name].title for name in found}
     pairs = [(titles[a], titles[b], _jaccard(changed[a], changed[b])) for a in found for b in found]
-    return Match(
-        pd.DataFrame(rows), pd.DataFrame(pairs, columns=["title", "other", "overlap"]), _calibration(scene, models)
-    )
+    overlaps = pd.DataFrame(pairs, columns=["title", "other", "overlap"])
+    shares = alike.any(axis=0).mean(), alike.all(axis=0).mean()
+    return Match(pd.DataFrame(rows), overlaps, _calibration(scene, models), *map(float, shares))
 
 
 def _who(scene: Scene, model: Model) -> dict[str, int]:

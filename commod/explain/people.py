@@ -23,6 +23,7 @@ __all__ = [
     "explain_people",
     "explain_segments",
     "leaf_words",
+    "open_gaps",
     "rank_segments",
 ]
 
@@ -240,6 +241,45 @@ def rank_segments(table: pd.DataFrame, of: str = "changed") -> pd.DataFrame:
     ranked = table.assign(share=share.where(enough), low=np.where(enough, low, np.nan))
     ranked["high"] = np.where(enough, high, np.nan)
     return ranked.sort_values(["share", "count"], ascending=False, kind="stable", ignore_index=True)
+
+
+def open_gaps(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, after: Any) -> pd.DataFrame:
+    """In each segment of one attribute, the gap between the two groups that f treats most unequally.
+
+    Returns
+    -------
+    DataFrame
+        The widest gap of g first: ``segment``, ``behind, ahead`` (names of the groups, the same everywhere), ``count``
+        (people of the group behind), ``changed`` (of these), and how much less often they get the favourable decision
+        than the others there: ``before, after``, with ``low, high``, Newcombe's 95 % interval of the latter. Segments
+        with fewer than `FEW` people of either group are left out; it is empty where no two groups can be compared.
+    """
+    codes, good = np.asarray(sensitive), task.spec.favourable
+    f, g = as_binary(before, "before") == good, as_binary(after, "after") == good
+    groups = [code for code in range(len(task.groups)) if (codes == code).sum() >= FEW]
+    columns = "segment behind ahead count changed before after low high".split()
+    if len(groups) < 2:
+        return pd.DataFrame(columns=columns)
+    rate = {code: f[codes == code].mean() for code in groups}
+    pair = [min(groups, key=rate.__getitem__), max(groups[::-1], key=rate.__getitem__)]  # two, also if all are equal
+    rows = []
+    for places, labels in _attributes(task, X, sensitive)[0][1:]:  # the first is the group itself
+        for place, label in enumerate(labels):
+            parts = [(places == place) & (codes == code) for code in pair]
+            sizes = [int(part.sum()) for part in parts]
+            if min(sizes) < FEW:
+                continue
+            (f_behind, f_ahead), (g_behind, g_ahead) = ([model[part].mean() for part in parts] for model in (f, g))
+            low, high = wilson_interval([g[part].sum() for part in parts], sizes)
+            gap = g_ahead - g_behind
+            ends = (
+                gap - np.hypot(g_ahead - low[1], high[0] - g_behind),
+                gap + np.hypot(high[1] - g_ahead, g_behind - low[0]),
+            )
+            told = [label, *(task.groups[code] for code in pair), sizes[0], int((f != g)[parts[0]].sum())]
+            rows.append([*told, f_ahead - f_behind, gap, *ends])
+    found = pd.DataFrame(rows, columns=columns)
+    return found.sort_values(["after", "count"], ascending=False, kind="stable", ignore_index=True)
 
 
 def _table(names: list[tuple[NDArray[Any], NDArray[Any]]], cells: list[NDArray[np.int64]]) -> pd.DataFrame:

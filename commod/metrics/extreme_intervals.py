@@ -11,7 +11,7 @@ both made from the two rates' own (Wilson 1927). Then
   for as many pairs as may be the extreme one (Bonferroni); pairs that are clearly not are not counted, as in the
   intersection bounds of Chernozhukov, Lee and Rosen (2013).
 
-Measured in docs/methods.md.
+Measured in docs/results.md.
 """
 
 from functools import cache

@@ -43,8 +43,8 @@ def overturned_in_words(before: Any, after: Any, subject: str = "g") -> list[str
     if not changed > trivial > 0:
         return []
     return [
-        f"{subject} changes {changed:.1%} of all decisions; to decide everybody alike, which is perfectly fair, "
-        f"would change {trivial:.1%}."
+        f"{subject} changes {changed:.1%} of all decisions. Deciding everybody alike would be fair and change "
+        f"{trivial:.1%}."
     ]
 
 

@@ -40,8 +40,8 @@ from tests.wire import Fetcher, Tab, data_of
 
 LABELS = {
     "lambda_fair": "How much fairness? (λ_fair)",
-    "lambda_ratio": "Stay close to f (λ_ratio)",
-    "lambda_concepts": "Use few features (λ_concepts)",
+    "lambda_ratio": "Stay near f (λ_ratio)",
+    "lambda_concepts": "Few features (λ_concepts)",
 }
 STEPS = {**GRIDS, "lambda_fair": STOPS}
 USUAL = 30

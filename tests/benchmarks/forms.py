@@ -1,4 +1,4 @@
-"""Forms of COMMOD's update beside other methods, as in docs/methods.md: ``python -m tests.benchmarks.forms``.
+"""Forms of COMMOD's update beside other methods, as in docs/results.md: ``python -m tests.benchmarks.forms``.
 
 All forms get the settings of their sweep (36: λ_fair × λ_ratio, λ_concepts as the data set has it); the others get as
 many models, in sweeps of their own. All figures are of the test part. Four tables: of the models that are

@@ -1,4 +1,4 @@
-"""Methods whose settings are chosen on training folds, as in docs/methods.md: ``python -m tests.benchmarks.tuned``.
+"""Methods whose settings are chosen on training folds, as in docs/results.md: ``python -m tests.benchmarks.tuned``.
 
 Every method gets 36 settings (the forms of COMMOD three values of λ_ratio times twelve of λ_fair, the others those that
 their sweep on the first fold puts there). All are trained on each of two halves of the training rows and judged on the

@@ -67,7 +67,7 @@ class Mover:
         await self.tab.rerun(
             {
                 "How much fairness? (λ_fair)": [f"{fair:g}"],
-                "Stay close to f (λ_ratio)": [f"{ratio:g}"],
+                "Stay near f (λ_ratio)": [f"{ratio:g}"],
                 "Concepts (k)": [f"{k:g}"],
             }
         )

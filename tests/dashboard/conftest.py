@@ -6,6 +6,7 @@ from inspect import signature
 
 import pandas as pd
 import pytest
+from altair.utils import schemapi
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 
@@ -55,6 +56,13 @@ def no_pauses_for_a_browser():
         for name, seconds in {"PICTURE_FIRST": 0.0, "PICTURE_DRAWN": 0.0, "POLL": 0.01, "SLOW_POLL": 0.01}.items():
             patch.setattr(wait, name, seconds)
         patch.setattr(methods, "SLOW_POLL", 0.01)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def charts_checked_once():
+    """Altair checks a chart as a whole, but not each of its parts, which takes a tenth of a second; tests/charts do."""
+    with schemapi.debug_mode(False):
         yield
 
 

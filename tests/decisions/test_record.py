@@ -331,7 +331,7 @@ LEAVES = (
 ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_any_field_may_hold_anything(record, data):
     """Sealed as it should be, so that no hash keeps the reader from looking at it."""

@@ -286,7 +286,7 @@ def test_intervals_of_extremes_hold_the_truth_in_many_samples(groups, one):
     for title, shares in many_groups(groups).items():
         covered = held(shares, sizes(groups, one), 1000, SINGLE)
         assert min(covered.values()) >= 0.93, (title, covered)
-        # Of two groups that are nearly alike a difference is held in some 90 % (docs/methods.md); 100 samples are few.
+        # Of two groups that are nearly alike a difference is held in some 90 % (docs/results.md); 100 samples are few.
         assert covered_difference(shares, sizes(groups, one), 100, 500) >= (0.93 if groups > 2 else 0.86), title
 
 

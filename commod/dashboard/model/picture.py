@@ -73,7 +73,7 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
         },
         "changes": changes,
         "text": {
-            "setting": in_words(result.settings),
+            "setting": declared(language, in_words(result.settings)),
             "figures": [_value(language, name, shown[name]["g"]) for name in read],
             "before": [
                 phrase(language, "picture.was", value=_value(language, name, shown[name]["f"])) for name in read

@@ -112,8 +112,8 @@ class Settings:
     )
     f: str = control("logistic_regression", "Base model f", name="base model", titles=base_models_of, decides="scene")
     lambda_fair: float = _weight(3.0, "How much fairness?", "lambda_fair", STOPS)
-    lambda_ratio: float = _weight(0.05, "Stay close to f", "lambda_ratio")
-    lambda_concepts: float = _weight(0.05, "Use few features", "lambda_concepts")
+    lambda_ratio: float = _weight(0.05, "Stay near f", "lambda_ratio")
+    lambda_concepts: float = _weight(0.05, "Few features", "lambda_concepts")
     k: int = control(2, "Concepts (k)", name="k", grid=tuple(range(1, 11)), argument="n_concepts", word="k")
     update: str = control("ratio", "Update", titles=lambda _: _UPDATES, argument="update", word="update", optional=True)
     direction: str = control(

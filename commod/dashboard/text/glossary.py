@@ -7,7 +7,7 @@ and the page Glossary.
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -32,19 +32,20 @@ class Word:
 
 
 @lru_cache(maxsize=len(LANGUAGES))
-def _file(language: str = FIRST) -> tuple[dict[str, Any], dict[str, str]]:
-    """Entries by name, and hints. Other languages have a file each, with an entry for figures and checks, too."""
+def _file(language: str = FIRST) -> dict[str, dict[str, Any]]:
+    """Words, hints, and pictures. Other languages have a file each, with an entry for figures and checks, too."""
     suffix = ".toml" if language == FIRST else f".{language}.toml"
-    content = tomllib.loads(Path(__file__).with_suffix(suffix).read_text(encoding="utf-8"))
-    return content["word"], content["hint"]
+    return tomllib.loads(Path(__file__).with_suffix(suffix).read_text(encoding="utf-8"))
 
 
-@lru_cache(maxsize=len(LANGUAGES))
 def words(language: str = FIRST) -> dict[str, Word]:
     """All words by name, figures first; one that is part of another figure, or of each group, is no word by itself."""
     if language != FIRST:
-        known, there = words(), _file(language)[0]
-        return {name: Word(chapter=declared(language, known[name].chapter), **there[name]) for name in known}
+        there = _file(language)["word"]
+        own = {
+            name: {"chapter": declared(language, word.chapter)} | there.get(name, {}) for name, word in words().items()
+        }
+        return {name: replace(word, **own[name]) for name, word in words().items()}
     figures = {
         figure.name: Word(figure.introduction, "Figures", figure.meaning, figure.more)
         for figure in FIGURES.values()
@@ -54,44 +55,27 @@ def words(language: str = FIRST) -> dict[str, Word]:
         f"check_{check.name}": Word(check.short, "Do the changes make sense", check.meaning, check.bounds)
         for check in CHECKS.values()
     }
-    return figures | {name: Word(**entry) for name, entry in _file()[0].items()} | checks
+    return figures | {name: Word(**entry) for name, entry in _file()["word"].items()} | checks
 
 
 def tip(name: str, language: str = FIRST, *, update: str = "", **values: object) -> str:
     """The tooltip of a figure, a word or a control, its gaps filled in; that of a form of the update, if it has one."""
-    known, hints = words(language), _file(language)[1]
+    known, hints = _file(language)["word"], _file(language)["hint"]
     name = f"{name}_{update}" if f"{name}_{update}" in hints else name
-    text = known[name].tip if name in known else hints[name] if name in hints else FIGURES[name].meaning
+    text = known[name]["tip"] if name in known else hints[name] if name in hints else FIGURES[name].meaning
     return text.format(**values) if values else text
-
-
-# The ideas that have a picture in templates/pictures.html, each with the words that it opens from.
-PICTURES = {
-    "rates": ("p_rule", "demographic_parity"),
-    "errors": ("dm", "equalized_odds"),
-    "right": ("accuracy",),
-    "changes": ("change_rate",),
-    "price": ("lambda_fair",),
-    "spring": ("lambda_ratio",),
-    "cut": ("threshold", "decision", "score"),
-    "flip": ("ratio", "update", "takes_back"),
-    "weights": ("concept", "lambda_concepts", "k", "loading"),
-    "again": ("refits", "check_again"),
-    "cells": ("crossing", "groups"),
-    "range_of": ("interval",),
-}
-_PICTURE_OF = {word: macro for macro, names in PICTURES.items() for word in names}
 
 
 def picture(name: str) -> str:
     """The picture of a word in Markdown, in front of what is said of it; empty if it has none."""
-    return f"![]({idea(_PICTURE_OF[name])})\n\n" if name in _PICTURE_OF else ""
+    pictures = _file()["picture"]
+    return f"![]({idea(pictures[name])})\n\n" if name in pictures else ""
 
 
 def chapters(language: str = FIRST) -> dict[str, list[Word]]:
     """The words by chapter, in the order of the file."""
     known = words(language)
-    found: dict[str, list[Word]] = {known[name].chapter: [] for name in _file()[0]}
+    found: dict[str, list[Word]] = {known[name].chapter: [] for name in _file()["word"]}
     for word in known.values():
         found[word.chapter].append(word)
     return found

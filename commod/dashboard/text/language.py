@@ -3,7 +3,6 @@
 import re
 import tomllib
 from functools import lru_cache
-from html import escape, unescape
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -18,7 +17,7 @@ _THIN_SPACE = "\u202f"  # that no line is broken at
 _NUMBER = re.compile(r"[<>]?[+−-]?[\d,]*\.?\d+%?")
 _TEXT = r"(?=\S)(?:“[^”]*”|[^“”])+?(?<=\S)"
 _GAP = re.compile(r"\\{(\w+)\\}")
-_END = re.compile(r"(?<=[.!?]) (?=[A-Z“\d]|[fg] |f's )")
+_END = re.compile(r"(?<=[.!?]) (?=[A-Z“\d]|[fgk] |f's )")
 _IN_FRENCH = str.maketrans({",": _THIN_SPACE, ".": ",", "%": f"{_THIN_SPACE}%"})
 
 
@@ -70,28 +69,15 @@ def declared(language: str, text: str) -> str:
     return text
 
 
-def declared_in_html(language: str, html: str) -> str:
-    """The same of every text between tags."""
-
-    def say(found: re.Match[str]) -> str:
-        text = unescape(found[0]).strip()
-        said = declared(language, text)
-        return found[0] if said == text else found[0].replace(found[0].strip(), escape(said, quote=False))
-
-    return html if language == FIRST else re.sub(r"(?<=>)[^<>]+(?=<)", say, html)
-
-
 @lru_cache(maxsize=len(LANGUAGES))
 def _patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Texts of the table ``declared`` that have gaps, in its order."""
+    """Texts of the table ``declared`` that have gaps, in its order; a gap called n, or n with a digit, is a number."""
+
+    def gap(found: re.Match[str]) -> str:
+        return f"(?P<{found[1]}>{_NUMBER.pattern if re.fullmatch('n[0-9]*', found[1]) else _TEXT})"
+
     known = ((name.removeprefix(f"{DECLARED}."), said) for name, said in phrases(language).items())
-    return [(re.compile(_GAP.sub(_gap, re.escape(name))), said) for name, said in known if "{" in name]
-
-
-def _gap(found: re.Match[str]) -> str:
-    """What fits a gap: whole quotations; where its name is n, or n with a digit, a number."""
-    is_number = re.fullmatch(r"n\d*", found[1])
-    return f"(?P<{found[1]}>{_NUMBER.pattern if is_number else _TEXT})"
+    return [(re.compile(_GAP.sub(gap, re.escape(name))), said) for name, said in known if "{" in name]
 
 
 @lru_cache(maxsize=len(LANGUAGES))

@@ -21,6 +21,7 @@ _KINDS = {
     "csv": "text/csv",
     "html": "text/html",
     "json": "application/json",
+    "md": "text/markdown",
     "png": "image/png",
     "py": "text/x-python",
     "svg": "image/svg+xml",
@@ -95,7 +96,7 @@ def _in_words(value: Any, form: str) -> str:
 
 
 # How charts write numbers where the first language does not.
-_NUMBERS = {"fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", ""]}}
+_NUMBERS = {"fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", ""], "percent": "\u202f%"}}
 
 
 @lru_cache(maxsize=64)

@@ -19,11 +19,10 @@ from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import concept_cards, html_table, tree_list
-from commod.dashboard.text.language import declared_in_html
 from commod.dashboard.text.verdicts import changes_by_direction, directions
 from commod.dashboard.views import controls
 from commod.dashboard.views.chart import Table, draw
-from commod.dashboard.views.words import say, say_declared, tip
+from commod.dashboard.views.words import say, say_declared, say_in_html, tip
 from commod.experiments.biased import disadvantaged, figures_if_missed, scene_in_truth, shares_to_ask
 from commod.explain import ChangeTree, ShapComparison
 from commod.explain.forms import form_in_words, guess_in_words
@@ -76,21 +75,17 @@ def draw_concepts(result: FitResult) -> None:
     form = form_in_words(result.g, result.task.spec.outcomes, result.line_in_words)
     text = f"{result.acts_only} {form} k only decides how finely the same model is read."
     st.caption(escape_markdown(say_declared(text.strip())))
-    st.html(cards_of(result))
+    st.html(say_in_html(cards_of(result)))
     if told := guess_in_words(result.concepts):
         st.caption(escape_markdown(say_declared(told)))
 
 
 def cards_of(result: FitResult) -> Markup:
     """A card for each concept."""
-    language = session.language()
-
-    def made() -> Markup:
-        cards = concept_cards(result.loadings, result.concepts, result.task.spec.people)
-        return Markup(declared_in_html(language, cards))  # nosec B704
-
-    cards: Markup = result.keep(f"cards_{language}", made)
-    return cards
+    made: Markup = result.keep(
+        "cards", lambda: concept_cards(result.loadings, result.concepts, result.task.spec.people)
+    )
+    return made
 
 
 RECORD = Table(
@@ -225,7 +220,7 @@ def draw_tree(result: FitResult, depth: int) -> None:
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:
             controls.control("depth")
-            st.html(tree_of(result, found, depth))
+            st.html(say_in_html(tree_of(result, found, depth)))
         with narrow:
             st.metric(say_declared("F1 of the tree on test"), say_declared(f"{found.f1:.2f}"), help=tip("f1"))
             frame = result.keep(f"f1_{depth}", lambda: _depths(found, depth))
@@ -243,8 +238,7 @@ def draw_tree(result: FitResult, depth: int) -> None:
 
 def tree_of(result: FitResult, found: ChangeTree, depth: int) -> str:
     """The tree as HTML."""
-    language = session.language()
-    made: str = result.keep(f"tree_{depth}_{language}", lambda: declared_in_html(language, tree_list(found)))
+    made: str = result.keep(f"tree_{depth}", lambda: tree_list(found))
     return made
 
 

@@ -1,11 +1,13 @@
 """The words of a page in the language of its session."""
 
+import re
 from functools import lru_cache
+from html import escape, unescape
 from typing import Any
 
 from commod.dashboard.state import session
 from commod.dashboard.text import glossary
-from commod.dashboard.text.language import declared, phrase
+from commod.dashboard.text.language import FIRST, declared, phrase
 from commod.datasets import on_forget
 
 
@@ -17,6 +19,16 @@ def say(name: str, /, **values: Any) -> str:
 def say_declared(text: str) -> str:
     """A text that is declared in English where it belongs, in the language of this session."""
     return _declared(session.language(), text)
+
+
+def say_in_html(html: str) -> str:
+    """The same of every text between tags."""
+
+    def say(found: re.Match[str]) -> str:
+        text = unescape(found[0]).strip()
+        return found[0].replace(found[0].strip(), escape(said)) if (said := say_declared(text)) != text else found[0]
+
+    return html if session.language() == FIRST else re.sub(r"(?<=>)[^<>]+(?=<)", say, html)
 
 
 def tip(name: str, **values: Any) -> str:

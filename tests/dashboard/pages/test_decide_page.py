@@ -1,5 +1,6 @@
 """The Decide page, headless."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -80,6 +81,8 @@ def test_every_model_is_judged_by_every_requirement(decided):
         "At most 20% of the decisions changed",
         "Nobody worse off",
         "Decisions changed",
+        "Adverse impact ratio",
+        "Fisher's exact test",
     ]
     assert len(found["All together"]) == 4  # on the screen, f, COMMOD's best, Oracle ROC
     assert "0.0% for whoever comes" in found["Nobody worse off"][1]
@@ -88,6 +91,9 @@ def test_every_model_is_judged_by_every_requirement(decided):
     assert "refits [" in found["A P-Rule of 0.5 or more"][0]
     assert "refits [" not in found["A P-Rule of 0.5 or more"][2]
     assert "chosen on the people on whom it is judged" in captions(app)
+    assert "Search for less discriminatory alternatives" in [header.value for header in app.header]
+    assert re.search(r"\d+ models searched\.", captions(app))
+    assert "On 18 November 2026" in captions(app)
 
 
 @pytest.mark.slow

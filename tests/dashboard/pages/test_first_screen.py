@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
@@ -14,12 +15,14 @@ from commod.dashboard.pages.explore.tour import HINTS
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.language import phrase
+from commod.dashboard.text.verdicts import Changes
+from commod.dashboard.views import next_step
 from commod.dashboard.views.dots import _go
-from tests.dashboard.driving import figure, fine, picture, run, slider, tables, words
+from tests.dashboard.driving import captions, figure, fine, picture, run, slider, tables, words
 
 pytestmark = pytest.mark.quick
 
-TOUR = {"Next", "Done", "Leave the tour", "90-second tour"}
+TOUR = {"Next", "Done", "Leave the tour", "Tour"}
 STORY = "A law school predicts who will pass the bar. **g** corrects **f**, the model in use."
 
 
@@ -31,8 +34,8 @@ def test_the_slider_of_fairness_stands_in_the_page_and_the_others_in_the_sidebar
     app = fine(run())
     assert [s.label for s in app.main.select_slider][:1] == ["How much fairness? (λ_fair)"]
     assert [s.label for s in app.sidebar.select_slider] == [
-        "Stay close to f (λ_ratio)",
-        "Use few features (λ_concepts)",
+        "Stay near f (λ_ratio)",
+        "Few features (λ_concepts)",
         "Concepts (k)",
     ]
     elsewhere = fine(app.switch_page("pages/people.py").run())
@@ -92,9 +95,9 @@ def test_a_teachers_link_that_hides_the_rest_still_names_data_and_story():
 
 def test_in_french():
     app = fine(run(lang="fr"))
-    assert app.title[0].value == "Le prix de l'équité"
-    assert figure(app, "Exactitude") == "72.6%"
-    assert slider(app, "lambda_fair").label == "Combien d'équité\u202f? (λ_fair)"
+    assert app.title[0].value == "Le prix de l’équité"
+    assert figure(app, "Exactitude") == "72,6\u202f%"
+    assert slider(app, "lambda_fair").label == "Combien d’équité\u202f? (λ_fair)"
     assert app.selectbox(key="set_fairness").options[0] == "Parité démographique (P-Rule)"
     english = fine(run())  # of the same, kept, model
     assert "Fairer: “passes the bar” for 37 instead of 15 of 100 Non-White students." in words(english)
@@ -104,7 +107,7 @@ def test_in_french():
 @pytest.mark.parametrize("leave_at", [2, 4])
 def test_the_tour_has_four_hints_can_be_left_and_does_not_come_back(leave_at):
     app = run()
-    press(app, "90-second tour")
+    press(app, "Tour")
     for step, part in enumerate(HINTS[:leave_at], 1):
         assert f"{step} of 4" in [caption.value for caption in app.main.caption]
         shown = [hint for hint in HINTS if phrase("en", f"tour.{hint}") in words(app)]
@@ -135,7 +138,7 @@ def steps(app):
 
 def test_a_bad_verdict_offers_steps_that_do_what_they_say():
     app = fine(run())
-    assert "But 108 of the 125 changes contradict the record." in words(app)
+    assert "But 108 of 125 changes contradict the record." in words(app)
     (step,) = steps(app)
     label = step.label
     fine(step.click().run())
@@ -143,8 +146,8 @@ def test_a_bad_verdict_offers_steps_that_do_what_they_say():
     assert float(figure(app, "P-Rule")) == pytest.approx(fairness, abs=0.006)
     assert fairness > 0.25  # that of f
     told = picture(app)["changes"]
-    if "contradict" in label:
-        assert f"{told['count'] - told['right']} of {told['count']} changes" in label
+    if "against the record" in label:
+        assert f"{told['count'] - told['right']} of {told['count']} against" in label
     press(app, "Undo")
     assert app.query_params["update"] == "ratio"
 
@@ -152,11 +155,41 @@ def test_a_bad_verdict_offers_steps_that_do_what_they_say():
 def test_where_nobody_loses_nobody_is_said_to():
     app = fine(run())
     (improve,) = (button for button in steps(app) if button.label.startswith("Try “nobody loses”: "))
-    assert improve.label.endswith("no one worse off")
+    assert improve.label.endswith("nobody worse off")
     fine(improve.click().run())
     assert app.query_params["direction"] == "improve"
     good = app.session_state["held_explore"].last_good.change_counts
     assert good.worse == 0 < good.better
+
+
+def last_good(app):
+    return app.session_state["held_explore"].last_good
+
+
+def test_a_bad_mark_offers_a_step_that_mends_it():
+    app = fine(run())
+    assert last_good(app).at_hand["sure"].mark == "bad"
+    (step,) = (button for button in app.button if button.key == "check_step_sure")
+    label = step.label
+    assert label.startswith("How sure was f? Try “")
+    fine(step.click().run())
+    said = last_good(app).at_hand["sure"]
+    assert said.mark != "bad"
+    assert f"f was sure of {said.part} of {said.whole}, P-Rule {float(figure(app, 'P-Rule')):.2f}" in label
+
+
+def test_a_bad_mark_that_no_step_mends_says_so(monkeypatch):
+    monkeypatch.setattr(next_step, "_is_fair", lambda other, result: False)
+    app = fine(run())
+    assert not [button for button in app.button if str(button.key).startswith("check_step")]
+    assert f"How sure was f? {phrase('en', 'next.none')}" in captions(app)
+
+
+def test_where_nothing_changes_at_the_end_other_forms_are_tried(monkeypatch):
+    monkeypatch.setattr(FitResult, "change_counts", Changes(0, 0, 0))
+    settings = replace(defaults("law_school"), lambda_fair=10.0)
+    tried = next_step._others(settings, fit_result(settings.model()))
+    assert [other.update for other in tried.values()] == ["ratio", "affine", "decisions", "ratio"]
 
 
 def test_where_f_is_fair_other_groups_are_offered():

@@ -146,7 +146,11 @@ def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(da
     ("data", "told"),
     [
         ("law_school", "P-Rule counts “passes the bar”, the better decision, as the four-fifths rule does; of “fails"),
-        ("compas", "P-Rule counts “charged again”, the worse decision; of “not charged again”, the better one, which"),
+        pytest.param(  # tests/snapshots/explore says it, and test_take_home.py checks it in the report
+            "compas",
+            "P-Rule counts “charged again”, the worse decision; of “not charged again”, the better one, which",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_p_rule_is_told_of_both_decisions(look, data, told):
@@ -226,7 +230,7 @@ def test_convergence_trouble_is_a_plain_warning(monkeypatch):
         return result
 
     monkeypatch.setattr(training, "train_model", troubled)
-    app = fine(run(lambda_fair="5.5", seed="66"))
+    app = fine(run(lambda_fair="5.5"))
     assert any("did not settle" in warning.value for warning in app.warning)
 
 
@@ -240,7 +244,7 @@ def test_two_sessions_with_equal_settings_train_once(monkeypatch):
 
     monkeypatch.setattr(training, "train_model", counted)
     for _ in range(2):
-        fine(run(lambda_fair="1.25", seed="55"))
+        fine(run(lambda_fair="1.25"))
     assert (
         len([one for one in count if one.lambda_fair == 1.25 and one.update == "ratio" and one.direction == "both"])
         == 1

@@ -66,7 +66,7 @@ def drawn(proto):
     return [proto.spec, *(data.data.data.hex() for data in proto.datasets)]
 
 
-SLOW = ("pages/compare.py", "pages/limits.py")
+SLOW = ("pages/compare.py", "pages/limits.py", "app.py")  # Decide has sweeps, too, and the others this model
 # Your data, which counts the whole file, is among those that are left out.
 OPENED = [page for page in PAGES if Path(page).stem not in WITHOUT_DATA]
 EVERY_PAGE = [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in OPENED]

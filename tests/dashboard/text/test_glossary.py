@@ -21,7 +21,7 @@ from tests.browsing import ROOT
 
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "commod/dashboard").rglob("*.py"))]
 TEXTS = [ROOT / "README.md", *(p for ending in ("*.toml", "*.html") for p in (ROOT / "commod").rglob(ending))]
-WORDS, HINTS = glossary.words(), glossary._file()[1]
+WORDS, HINTS = glossary.words(), glossary._file()["hint"]
 
 
 def literals(node):

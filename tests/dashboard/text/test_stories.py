@@ -39,7 +39,7 @@ TWO = hundred((0.15, 0.37, 0.24, 0.02), (0.59, 0.6, 0.02, 0.01))
 
 def test_an_upload_is_told_by_the_names_chosen():
     assert story("en", TASKS["law_school"]) == "A law school predicts who will pass the bar."
-    assert story("fr", TASKS["law_school"]) == "Une faculté de droit prédit qui réussira l'examen du barreau."
+    assert story("fr", TASKS["law_school"]) == "Une faculté de droit prédit qui réussira l’examen du barreau."
     assert story("en", OWN) == "A model decides about people: “hired: yes” or “hired: no”."
 
 

@@ -151,7 +151,7 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
             pairs,
             alt="Share of changed people that two methods have in common.",
             table=Table("Same people as a table", "match_people_table", columns),
-            caption=tip("match_overlap"),
+            caption=tip("match_overlap") + chance_in_words(found),
             many=len(labels) > MANY,
         )
     st.subheader("What becomes of the scores")
@@ -168,6 +168,17 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
         "Same people": partial(plot_overlap, pairs),
         "Scores": partial(plot_calibration, calibration, **look),
     }
+
+
+def chance_in_words(found: Match) -> str:
+    """How much it depends on the method who gets changed, among models that are as fair and as accurate."""
+    alike = int(found.table["comparable"].sum())
+    if alike < 2:
+        return ""
+    return (
+        f" The {alike} models that are about as fair and as accurate change {found.by_one:.1%} of the people between "
+        f"them, and {found.by_all:.1%} are changed by all: the rest are changed, or not, by the choice of a method."
+    )
 
 
 def _who(found: Match, scene: Scene) -> tuple[Callable[[], Any], Callable[[], Any]]:

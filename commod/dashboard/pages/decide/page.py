@@ -11,7 +11,7 @@ from commod.dashboard.pages.decide.sealed import draw_sealed
 from commod.dashboard.pages.decide.sign import draw_sign
 from commod.dashboard.pages.decide.uploaded_record import draw_uploaded_record
 from commod.dashboard.state import session
-from commod.dashboard.text.glossary import words
+from commod.dashboard.text.glossary import tip, words
 from commod.dashboard.views import frame
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.model import current_model
@@ -46,7 +46,7 @@ def show() -> None:
     beside = others.Beside(session.current(), result, required)
     answers = result.answers(refits=refits_of_screen(result))
     verdict.draw_verdict(on_screen(result, required), required, answers)
-    st.header("The others beside it", anchor="others")
+    st.header("Search for less discriminatory alternatives", anchor="others", help=tip("lda"))
     beside.draw()
     pairs.show(required)
     st.header("Seal the decision", anchor="sign")

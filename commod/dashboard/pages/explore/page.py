@@ -66,11 +66,10 @@ def show() -> None:
         with left:
             draw_people = draw_dots(result, line, sweep)
     with deferred_paint(), left:
-        limited, steps = st.empty(), st.container()
-        for sentence in trouble_in_words(result):
-            steps.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
-        offers = steps.empty()
+        limited, offers = st.empty(), st.empty()
     with deferred_paint():
+        for sentence in trouble_in_words(result):
+            st.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
         with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
             draw_figures(result)
             if numbers.open:

@@ -43,7 +43,7 @@ def with_slider(at: Stage) -> list[Callable[[Stage], None]]:
 def draw_pictures(at: Stage) -> None:
     """All that the step shows with its answer."""
     if {"figures", "changes"} & set(at.step.shows) and at.shown.model() != at.step.end.model():
-        st.caption(say("lesson.sliders_now", setting=in_words(at.shown)))
+        st.caption(say("lesson.sliders_now", setting=say_declared(in_words(at.shown))))
     for name in at.step.shows:
         if name not in _WITH_SLIDER:
             _PICTURES[name](at)

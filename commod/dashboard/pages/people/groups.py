@@ -10,9 +10,11 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.wait import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.html import html_table
+from commod.dashboard.text.stories import called
 from commod.dashboard.views.chart import Table, draw, fold
 from commod.explain.concepts import in_percent
-from commod.explain.people import FEW, MAX_LEVELS, Segments, explain_outcomes, rank_segments
+from commod.explain.people import FEW, MAX_LEVELS, Segments, explain_outcomes, open_gaps, rank_segments
 
 OUTCOMES = "True and false positives of each group before and now"
 
@@ -105,8 +107,8 @@ def _draw_many(frame: pd.DataFrame, decision: str) -> None:
     )
 
 
-# As many are drawn; the table has all.
-TOP = 15
+# As many are drawn; the table has all. And as many rows of those where the gap stays open.
+TOP, NEGLECTED = 15, 8
 RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}
 AXES = {"changed": "Changed", "better": "Now better off", "worse": "Now worse off"}
 PARTS = {"all": "All", "one": "One attribute", "two": "Two attributes"}
@@ -160,6 +162,43 @@ def draw_segments(result: FitResult) -> None:
         f"On test. Bar: share of the segment; line: its 95 % interval; grey mark: everyone, {in_percent(overall)}.{cut}"
     )
     fold(SEGMENTS, ranked)
+
+
+def draw_open(result: FitResult) -> None:
+    """Who is neglected: the segments in which the gap stays open beyond chance, the widest first."""
+    test, before = result.scene.test, result.scene.decisions_test
+    found: pd.DataFrame = result.keep(
+        "open gaps", lambda: open_gaps(result.task, test.X, test.sensitive, before, result.decisions)
+    )
+    if found.empty:
+        return
+    st.header("Where the gap stays open")
+    stays, spec = found[found["low"] > 0], result.task.spec
+    behind, ahead = (
+        escape_markdown(called("en", spec, spec.groups.index(found[name].iloc[0]))) for name in ("behind", "ahead")
+    )
+    good = escape_markdown(spec.outcomes[spec.favourable])
+    st.markdown(
+        f"In **{len(stays):,} of {len(found):,}** segments, {behind} get “{good}” less often than {ahead} there under "
+        f"**g**, too, beyond chance.{' The repair neglects them.' if len(stays) else ''}"
+    )
+    rows = [
+        [
+            row.segment,
+            f"{row.count:,}",
+            in_percent(row.changed / row.count),
+            f"{100 * row.before:.1f}",
+            f"{100 * row.after:.1f} [{100 * row.low:.1f}, {100 * row.high:.1f}]",
+        ]
+        for row in stays.head(NEGLECTED).itertuples()
+    ]
+    headings = ["Segment", f"{found['behind'].iloc[0]} there", "Changed", "Gap under f, points", "Gap under g, points"]
+    if rows:
+        st.html(html_table(headings, rows, caption="Segments in which the gap stays open"))
+    st.caption(
+        f"On test; in brackets the 95 % interval. The widest {NEGLECTED}, of segments with {FEW} people or more of "
+        "both groups. Some are beyond chance by chance: of twenty such intervals one misses."
+    )
 
 
 def _choose(place: Any, label: str, options: dict[str, str], key: str) -> str:

@@ -38,7 +38,7 @@ from commod.dashboard.views.room import (
     tell_trouble,
     time_left,
 )
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Sweep
 
 
@@ -54,7 +54,7 @@ def draw_model(result: FitResult) -> None:
         f"peoples_words_{session.language()}", lambda: bullets(in_peoples_words(result.scene, result.decisions))
     )
     st.markdown(told)
-    st.caption(f"{escape_markdown(data_in_words(result.settings))}: {in_words(result.settings)}")
+    st.caption(_setting(result))
 
 
 def draw_pair(question: Asked) -> None:
@@ -67,7 +67,7 @@ def draw_pair(question: Asked) -> None:
             continue
         result = trained(model_of_link(model.link))
         names.append(say(f"room.model_{name}"))
-        captions.append(f"{names[-1]}: {escape_markdown(data_in_words(result.settings))}: {in_words(result.settings)}")
+        captions.append(f"{names[-1]}: {_setting(result)}")
         for heading, cell in _told_of(result):
             cells.setdefault(heading, ["–", "–"])[place] = cell
     rows = [[heading, *found] for heading, found in cells.items()]
@@ -89,6 +89,10 @@ def _told_of(result: FitResult) -> list[tuple[str, str]]:
         (say("room.pair_worse", **whom), f"{found.worse:,}"),
         (say("room.pair_right"), say("room.pair_was_right", now=now, before=before)),
     ]
+
+
+def _setting(result: FitResult) -> str:
+    return escape_markdown(say_declared(f"{data_in_words(result.settings)}: {in_words(result.settings)}"))
 
 
 # Seconds between two looks at the room.
@@ -257,7 +261,7 @@ def _draw_models(models: list[pictures.Signed], kinds: Mapping[int, str], name: 
         },
         lambda: rows[rows["line"] == ""].iloc[::-1],
     )
-    caption = f"{escape_markdown(data_in_words(settings))}. {say('room.aside') if len(kinds) > 1 else ''}"
+    caption = f"{escape_markdown(say_declared(data_in_words(settings)))}. {say('room.aside') if len(kinds) > 1 else ''}"
     _draw(picture, say(f"room.{name}_alt"), table, large, caption)
 
 

@@ -26,7 +26,7 @@ from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.pairs import Offer, offer_of
 from commod.dashboard.views.room import act, attempt, browser, figures_of, is_for_rooms, known, leave
 from commod.dashboard.views.widgets import button, choose_lesson, select
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 from commod.decisions import Answer
 
 MINUTES = (1, 2, 3, 5, 10, 15)
@@ -137,10 +137,10 @@ class Offered:
 def offered(here: Here) -> list[Offered]:
     """Models for a pair: the leader's own, saved runs, and where people stand."""
     own = session.current()
-    found = [Offered(say("room.own_setting", setting=in_words(own)), own)] if is_for_rooms(own) else []
+    found = [Offered(say("room.own_setting", setting=say_declared(in_words(own))), own)] if is_for_rooms(own) else []
     found += [Offered(run.name, run.settings) for run in shelf().runs if is_for_rooms(run.settings)]
     found += [
-        Offered(f"{person.name}: {in_words(model_of_link(person.link))}", model_of_link(person.link))
+        Offered(f"{person.name}: {say_declared(in_words(model_of_link(person.link)))}", model_of_link(person.link))
         for person in here.room.people
         if person.link and not person.leads
     ]

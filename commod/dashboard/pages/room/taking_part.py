@@ -21,7 +21,7 @@ from commod.dashboard.views.lesson.progress import choose, lesson, progress
 from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave, step_in_words, tell_guess
 from commod.dashboard.views.widgets import button
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 
 
 def show(here: Here) -> None:
@@ -96,7 +96,7 @@ def _answer(here: Here, question: Question) -> FitResult | None:
         _choose(here, question, mine.choice if mine else "")
         return None
     if mine:
-        sent = in_words(model_of_link(mine.link))
+        sent = say_declared(in_words(model_of_link(mine.link)))
         st.success(say("room.vote_sent", setting=escape_markdown(sent)), icon=":material/check_circle:")
     settings = session.current()
     if not is_for_rooms(settings):
