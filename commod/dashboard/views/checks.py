@@ -12,8 +12,7 @@ from markupsafe import Markup
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, deferred_paint, ready_in
+from commod.dashboard.jobs.service import Pending, deferred_paint, ready_in, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown

@@ -12,8 +12,7 @@ from commod.charts.bars import ACCOUNTS
 from commod.charts.sense import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending, in_line, ready_in, result_of
+from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, in_line, ready_in, result_of, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState, mirrored

@@ -15,8 +15,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SLOW_POLL
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import watch
+from commod.dashboard.jobs.service import get, submit, watch
 from commod.dashboard.state.controls import join
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, defaults, features_of

@@ -6,8 +6,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, result_of, wait
+from commod.dashboard.jobs.service import Pending, get, result_of, submit, wait
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from commod.dashboard.jobs.wait import result_of, scene_of
+from commod.dashboard.jobs.service import result_of, scene_of
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown

@@ -10,7 +10,7 @@ import streamlit as st
 
 from commod.dashboard import rooms
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.wait import while_waiting
+from commod.dashboard.jobs.service import while_waiting
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.rooms import Here, Room, RoomError, RoomStore, Seat
 from commod.dashboard.rooms.contents import step_address

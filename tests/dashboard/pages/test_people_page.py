@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.people import page as people
 from commod.dashboard.pages.people import table as people_table

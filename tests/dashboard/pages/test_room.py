@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from commod.dashboard import rooms
-from commod.dashboard.jobs import wait
+from commod.dashboard.jobs import service
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import door, leading, pictures, report
@@ -382,8 +382,8 @@ def test_while_a_page_computes_the_line_is_kept(klass, monkeypatch):
     def waits(*parts):
         klass.store.ask_to_sign(klass.leader)
         seen.clear()
-        wait._here.next_look = 0.0  # of this thread
-        wait._look_around()
+        service._here.next_look = 0.0  # of this thread
+        service._look_around()
         waited.append(len(seen))
 
     monkeypatch.setattr(explore, "draw_pending", waits)

@@ -7,7 +7,7 @@ import pytest
 
 from commod.charts.pareto import CURRENT, SPLITS
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.compare.sections import frontier_of
 from commod.dashboard.pages.explore.pareto import _fixed_points

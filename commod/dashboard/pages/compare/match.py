@@ -11,7 +11,7 @@ import streamlit as st
 from commod.charts import plot_calibration, plot_overlap, plot_share_by_group, plot_who_changed
 from commod.charts.compare import with_labels
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of, scene_of
+from commod.dashboard.jobs.service import result_of, scene_of
 from commod.dashboard.pages.compare.sense import begin_table
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from commod.dashboard.jobs.wait import scene_of
+from commod.dashboard.jobs.service import scene_of
 from commod.dashboard.pages.compare import match as matching
 from commod.dashboard.pages.compare import sections as compare
 from commod.dashboard.state import session

@@ -15,8 +15,7 @@ from commod.charts.compare import AROUND, BEYOND, DEPLOYED, LINE, REFERENCE, wit
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
+from commod.dashboard.jobs.service import Pending, draw_pending, get, result_of, submit
 from commod.dashboard.state.settings import Settings, data_in_words, described
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip

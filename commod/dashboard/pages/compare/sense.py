@@ -12,8 +12,7 @@ from markupsafe import Markup
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending
+from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, get, submit
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import SortCell, SortColumn, html_meanings, html_sortable

@@ -8,8 +8,7 @@ import pandas as pd
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
-from commod.dashboard.jobs.service import get
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending, first_paint, let_picture_come
+from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, first_paint, let_picture_come, submit
 from commod.dashboard.model.fitted import FitResult, trouble_in_words
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead

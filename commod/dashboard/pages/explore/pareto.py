@@ -11,8 +11,7 @@ import streamlit as st
 from commod.charts import plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, KINDS, PATH, SPLITS, SWEEP, TRIED
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending
+from commod.dashboard.jobs.service import Pending, get, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS, Settings, in_words

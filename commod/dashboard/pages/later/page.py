@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.later import sections
 from commod.dashboard.pages.later.files import files, forget_all, take_batch, take_decision, take_model, uploader

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from commod.dashboard.jobs.wait import draw_pending
+from commod.dashboard.jobs.service import draw_pending
 from commod.dashboard.pages.lesson.pictures import draw_figures_on_the_way, draw_pictures, with_slider
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session

@@ -10,8 +10,7 @@ import streamlit as st
 
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import begin, get
-from commod.dashboard.jobs.wait import Pending, in_line
+from commod.dashboard.jobs.service import Pending, begin, get, in_line
 from commod.dashboard.pages.lesson.notes import notes
 from commod.dashboard.state import session
 from commod.dashboard.state.link import FREEZABLE, Access, to_link

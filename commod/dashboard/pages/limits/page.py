@@ -4,8 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.limits.asked import Drawn, ask, link
 from commod.dashboard.pages.limits.region import price, region

@@ -10,7 +10,7 @@ import streamlit as st
 from commod.charts.compare import DEPLOYED_STYLE
 from commod.charts.limits import BLIND_STYLE, BOUND_STYLE, CURRENT_STYLE, FEWEST_STYLE, PRICES, plot_limits, plot_price
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.limits.asked import Drawn, by_percent
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.text.verdicts import ONE_WAY

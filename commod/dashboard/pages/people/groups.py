@@ -7,7 +7,7 @@ import streamlit as st
 
 from commod.charts.people import AFTER, BEFORE, plot_group_rates, plot_outcomes, plot_segment_shares
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending
+from commod.dashboard.jobs.service import Pending, draw_pending, get, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.people.groups import draw_open, draw_outcomes, draw_segments
 from commod.dashboard.pages.people.sense import draw_sense

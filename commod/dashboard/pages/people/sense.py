@@ -11,7 +11,7 @@ from commod.charts.people import AFTER, BEFORE
 from commod.charts.sense import plot_again, plot_reliability
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.wait import in_line, result_of
+from commod.dashboard.jobs.service import in_line, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import get, result_of, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.door import address, draw_code, join_link, place_of, qr_code

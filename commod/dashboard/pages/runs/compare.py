@@ -11,8 +11,7 @@ from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, result_of, wait
+from commod.dashboard.jobs.service import Pending, get, result_of, submit, wait
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run

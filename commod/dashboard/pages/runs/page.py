@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.jobs.wait import Pending, draw_pending
+from commod.dashboard.jobs.service import Pending, draw_pending
 from commod.dashboard.pages.runs.compare import check_figures, choose, side_by_side, train_compared, train_rest
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import MAX_BYTES, MAX_NAME, Run, write_runs

@@ -13,8 +13,7 @@ import streamlit as st
 from commod import portable
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, in_line, result_of
+from commod.dashboard.jobs.service import Pending, draw_pending, get, in_line, result_of, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.standalone import MOST_PEOPLE, grid_of, page_html
 from commod.dashboard.pages.take_home.card import model_card

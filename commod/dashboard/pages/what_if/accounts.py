@@ -12,7 +12,7 @@ import streamlit as st
 from commod.charts.bars import ACCOUNTS
 from commod.charts.waterfall import plot_waterfall, term_styles
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.what_if.person import Person
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_legend

@@ -5,8 +5,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, draw_pending
+from commod.dashboard.jobs.service import Pending, draw_pending, submit
 from commod.dashboard.pages.what_if import accounts
 from commod.dashboard.pages.what_if.person import choose, edit, person_of, state_of, suggest_edits
 from commod.dashboard.state import session

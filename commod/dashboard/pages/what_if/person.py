@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.text.escape import escape_markdown

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError, return_freed_memory, table_size
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.state.uploads import UploadError, take_upload

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.pages.your_data import groups, roles
 from commod.dashboard.pages.your_data.draft import Draft, UnansweredError, draft, kept
