@@ -11,14 +11,7 @@ from typing import Any
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 
-from commod.dashboard.streamlit_internals import (
-    ON_EVERY_PAGE,
-    SAY_ALOUD,
-    TO_HINT,
-    TO_TOP,
-    bind_sessions,
-    inline_scripts,
-)
+from commod.dashboard import streamlit_internals as internals
 
 
 @lru_cache(maxsize=1)
@@ -29,7 +22,13 @@ def headers() -> dict[str, str]:
     is compiled from text: Streamlit has Vega interpret its expressions. Streamlit loads components from blobs, which
     only running scripts can make, and Streamlit and our tables use inline styles.
     """
-    allowed = [*inline_scripts(), TO_TOP, TO_HINT, SAY_ALOUD, ON_EVERY_PAGE]
+    allowed = [
+        *internals.inline_scripts(),
+        internals.TO_TOP,
+        internals.TO_HINT,
+        internals.SAY_ALOUD,
+        internals.ON_EVERY_PAGE,
+    ]
     hashes = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in allowed)
     policy = {
         "default-src": "'self'",
@@ -100,7 +99,7 @@ class BrowserCookie:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "websocket":
-            bind_sessions(HEADER)
+            internals.bind_sessions(HEADER)
             name, value = HEADER.encode(), (browser_of(scope) or secrets.token_hex()).encode()
             others = [(other, text) for other, text in scope["headers"] if other.lower() != name]
             scope = {**scope, "headers": [*others, (name, value)]}

@@ -34,7 +34,7 @@ def open_page(explore: Callable[[], None]) -> None:
     if _is_open.get():
         explore()
         return
-    # Before the menu, whose icon would else be fetched from elsewhere as the page's.
+    # Set before the menu: otherwise the icon of the menu becomes that of the page, and is fetched from elsewhere.
     st.set_page_config(page_icon=_icon(), layout="wide")
     before = _is_open.set(True)
     try:

@@ -84,7 +84,7 @@ def link() -> dict[str, str]:
 
 
 def chosen_model(settings: Settings, sweep: Sweep) -> int:
-    """Place of the COMMOD model to be matched: as chosen on this scene, else the sliders' one, else mid-frontier."""
+    """Place of the COMMOD model to match: the one chosen on this scene, or that of the sliders, or mid-frontier."""
     page = state()
     if page.problem not in (None, settings.problem()):
         page.model = None
@@ -258,7 +258,7 @@ def place(*, waits: bool) -> Any:
     """A place for what is drawn of the sweeps: each time that more comes in if the page `waits`, else once.
 
     If it waits, what was drawn before, which may be of another scene, goes at once. If not, that stays until it is
-    drawn anew, and with it the focus of who is there with the keyboard.
+    drawn anew, and the keyboard keeps its focus.
     """
     slot = st.container()
     return slot.empty() if waits else slot

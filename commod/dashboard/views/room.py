@@ -42,14 +42,14 @@ Result = TypeVar("Result")
 class Known:
     """What a session knows of its room, and what it has told there."""
 
-    led: bool = False  # whether she did when a page was last drawn
+    led: bool = False  # whether they led when a page was last drawn
     shows_door: bool = True  # whether the board shows how to come in, large
     secret: str = ""  # of the leader's link; the store does not know it
     link_shown: bool = False  # whether that link was shown when the room opened
     reason: str = ""  # what was written last about a vote, sent or not
     trouble: str = ""  # what could not be done, in a sentence, told once
     followed: tuple[str, str] | None = None  # lesson and step gone to with the others
-    goes_there: bool = False  # whether she has asked to be led to the room's step
+    goes_there: bool = False  # whether they asked to be led to the room's step
     stands_at: str = ""
     frontier: tuple[object, Ticket] | None = None  # the sweep that was asked for, of which problem
     guesses: dict[tuple[str, str, str], str] = field(default_factory=dict)  # (room, lesson, step)
@@ -74,7 +74,7 @@ def caller() -> str:
 
 
 def who_asks() -> dict[str, str]:
-    """Who asks for a seat, from where, and in which language she is named if she gives no name."""
+    """Who asks for a seat, from where, and the language of a nickname if they give none."""
     return {"browser": browser(), "caller": caller(), "language": session.language()}
 
 
@@ -234,7 +234,7 @@ def step_to_follow() -> tuple[str, str] | None:
     here, mine = present(), known()
     asked, mine.goes_there = mine.goes_there, False
     if here is None or not (asked or (here.room.together and here.room.closed is None)):
-        mine.followed = None  # when all go together again, she goes along, be it to the same step
+        mine.followed = None  # when all go together again, this session follows, even to the same step
         return None
     there = (here.room.lesson, here.room.step)
     if mine.followed == there and not asked:

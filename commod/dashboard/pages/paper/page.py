@@ -30,7 +30,7 @@ def show() -> None:
 
 
 def _choose() -> tuple[str, str]:
-    """Data set and criterion of the tables: from the link, else those of the session where the paper has them."""
+    """Data set and criterion of the tables: from the link, or those of the session if the paper has them."""
     here = session.current()
     asked = st.query_params.get("paper", "").split(",")
     starts = {"paper_data": (here.data, DATASETS, asked[0]), "paper_criterion": (here.fairness, CRITERIA, asked[-1])}

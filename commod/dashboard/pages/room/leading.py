@@ -322,7 +322,7 @@ def _take_home(here: Here) -> None:
         language, seat, whose = session.language(), here.seat, browser()
 
         def now() -> Room:
-            """As it is when the file is asked for, not when the button was drawn, for who leads then."""
+            """As it is when the file is asked for, not when the button was drawn, and only for a leader."""
             found = rooms.store().present(seat.code, seat.token, browser=whose)
             if not found.leads:
                 raise RoomError("not_leading")
