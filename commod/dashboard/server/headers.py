@@ -22,13 +22,8 @@ def headers() -> dict[str, str]:
     is compiled from text: Streamlit has Vega interpret its expressions. Streamlit loads components from blobs, which
     only running scripts can make, and Streamlit and our tables use inline styles.
     """
-    allowed = [
-        *internals.inline_scripts(),
-        internals.TO_TOP,
-        internals.TO_HINT,
-        internals.SAY_ALOUD,
-        internals.ON_EVERY_PAGE,
-    ]
+    ours = internals.TO_TOP, internals.TO_HINT, internals.SAY_ALOUD, internals.ON_EVERY_PAGE
+    allowed = [*internals.inline_scripts(), *ours]
     hashes = " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in allowed)
     policy = {
         "default-src": "'self'",

@@ -15,6 +15,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table, piece, style
 from commod.dashboard.views.chart import Table, fold
 from commod.dashboard.views.chart import draw as draw_chart
+from commod.dashboard.views.points import RELIABILITY_COLUMNS
 from commod.dashboard.views.tiles import tile_of
 from commod.decisions import VERDICTS, Requirements
 from commod.metrics.figures import CRITERIA, key_figures
@@ -266,19 +267,7 @@ def _part(row: Mapping[str, Any], time: str) -> str:
     return f"{row[f'{time}_changed']:,} of {count:,} changed" + (f" ({row[time]:.0%})" if count else "")
 
 
-BINS = Table(
-    "Calibration then and now, as a table",
-    "later_bins",
-    {
-        "of": ("Model", ""),
-        "model": ("When", ""),
-        "mean_score": ("Mean score", ".1%"),
-        "rate": ("Recorded so", ".1%"),
-        "rate_low": ("95 % from", ".1%"),
-        "rate_high": ("to", ".1%"),
-        "count": ("People", ","),
-    },
-)
+_BINS = {"of": ("Model", ""), "model": ("When", ""), **RELIABILITY_COLUMNS}
 
 
 def draw_calibration(found: Watched) -> None:
@@ -300,7 +289,7 @@ def draw_calibration(found: Watched) -> None:
     headings = ["Whose", "Then", "Now", "Now less then", "By chance?"]
     st.html(html_table(headings, cells, caption="Share with the label less the mean score", text=(4,)))
     points = found.bins.assign(of=found.bins["model"], model=found.bins["time"].map(TIMES))
-    table = Table(BINS.title, BINS.key, BINS.columns, lambda: points)
+    table = Table("Calibration then and now, as a table", "later_bins", _BINS, lambda: points)
     for cell, model in zip(st.columns(2, gap="medium"), ("f", "g"), strict=True):
         with cell:
             st.markdown(f"**Scores of {model}**")
