@@ -16,7 +16,7 @@ from commod.dashboard.pages.decide.sign import NO_REASON, NOT_KEPT, usual_reason
 from commod.dashboard.pages.decide.uploaded_record import LINES, WHAT
 from commod.dashboard.pages.decide.verdict import TABLE, answer_in_words, worth_knowing
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.verdicts import verdict_in_words
+from commod.dashboard.views.checks import verdict_in_words
 from commod.datasets import load_task
 from commod.decisions import (
     Facts,

@@ -314,8 +314,7 @@ def test_the_paper_page_puts_f_and_the_quartiles_beside_the_printed_ones(look):
 
 def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monkeypatch):
     """With results as they were before, and with those of now."""
-    from commod.dashboard.pages.paper import results as paper
-    from commod.dashboard.pages.paper import table1
+    from commod.dashboard.pages.paper import figures as paper
 
     read = paper.read
     models, about = read("table1")
@@ -327,16 +326,15 @@ def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monk
     before = models[models["method"] != "bayes"].drop(columns=list(weighted), errors="ignore")
     for frame, added in ((before, False), (after, True)):
         monkeypatch.setattr(paper, "read", lambda name, frame=frame: (frame, about) if name == "table1" else read(name))
-        monkeypatch.setattr(table1, "read", paper.read)
-        table1._cells.cache_clear()
+        paper._cells.cache_clear()
         app = fine(run("pages/paper.py"))
         assert ("Bayes rule †" in table(app, 1)) == added
         assert any("Class-weighted trees are not in this result" in caption.value for caption in app.caption) != added
-    table1._cells.cache_clear()
+    paper._cells.cache_clear()
 
 
 def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):
-    from commod.dashboard.pages.paper import results as paper
+    from commod.dashboard.pages.paper import figures as paper
     from commod.experiments.results import write_result
 
     whole = paper.read("table1")

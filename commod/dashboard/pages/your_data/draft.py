@@ -12,11 +12,12 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError, return_freed_memory, table_size
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.state.uploads import UploadError, take_upload
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.views.widgets import button
 from commod.datasets import Choice, guess_columns, roles
 from commod.datasets.leaks import Leak, find_repeats, sample_rows
 from commod.datasets.own import Done, with_a_line
@@ -175,7 +176,7 @@ def ask(question: str, answers: dict[str, str], name: str, others: list[str] | N
     with st.container(border=True):
         st.markdown(f"**{escape_markdown(question)}** We cannot tell from the file.")
         for place, (value, meaning) in enumerate(answers.items()):
-            st.button(escape_markdown(meaning), key=f"answer_{name}_{place}", on_click=answer, args=(value,))
+            button(escape_markdown(meaning), "", answer, value, key=f"answer_{name}_{place}")
         if others:
             taken = mirrored(f"answer_{name}", None, answer)
             st.selectbox("Or another column", others, index=None, placeholder="Choose a column", **taken)
