@@ -52,13 +52,7 @@ def shipped(name: str) -> Path:
 
 
 def unreadable_settings(files: Iterable[Path]) -> str:
-    """One line that names the first file of settings that is no TOML, and where; empty if all can be read.
-
-    Parameters
-    ----------
-    files : iterable of Path
-        Files that need not be there.
-    """
+    """One line that names the first file that is there and no TOML, and what is wrong; empty if there is none."""
     for path in files:
         try:
             tomllib.loads(path.read_text(encoding="utf-8"))

@@ -18,10 +18,7 @@ _PACKAGES = ("streamlit", "torch", "shap", "vl_convert")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Start the app and serve it until it is stopped; one sentence and exit code 2 if that cannot be.
-
-    `argv`: options of ``streamlit run``; default, those of the command line.
-    """
+    """Start the app with options of ``streamlit run``; one sentence and exit code 2 if that cannot be."""
     options = sys.argv[1:] if argv is None else list(argv)
     if {"-h", "--help"} & set(options):
         print(_USAGE)

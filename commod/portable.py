@@ -13,56 +13,47 @@ to where the model is to run, and::
 The file is written by `commod.models.export.to_portable`. Predictions are those of the model it was written from, to
 1e-9.
 
-The formats, ``commod-portable/1`` to ``commod-portable/5``
------------------------------------------------------------
-Strict JSON (no NaN, no infinity): one object with
+The format, ``commod-portable/6``
+---------------------------------
+Strict JSON (no NaN, no infinity): one object with the parts below. Files of versions 1 to 5 have some of these parts,
+and are read alike. A reader that does not know the version refuses the file.
 
-``format``
-    ``"commod-portable/1"``; ``"commod-portable/2"`` for a model with a shift; ``"commod-portable/3"`` for one that acts
-    on some people only; ``"commod-portable/4"`` for one that says how raw cells are read, takes gaps, or has a line of
-    its own; ``"commod-portable/5"`` for one that counts decisions. A later version may have all that the earlier ones
-    have. A reader that does not know the version refuses the file.
-``about``
-    Texts about the model, for people; not used.
-``settings``
-    Arguments of the estimator, for people; not used.
-``reference``
-    Where there is one, counts and distributions of the people tested on, for `commod.monitoring`; not used here.
+``about``, ``settings``, ``reference``
+    Texts about the model, arguments of the estimator, and what it was like on the people tested on (for
+    `commod.monitoring`); not used here.
 ``classes``
     The two labels; the second is the positive one.
 ``raw``
-    From version 4 on, where there is one, the contract for raw rows: a list of rules, each with the attributes of a
-    `ColumnRule`, for the columns that they name. A cell of such a column (a text of a CSV file, a JSON value, a number,
-    null) is first read by its rule: numbers in all their spellings, words for "missing", medians, levels, truth values,
-    dates.
+    Optional: how raw cells are read. A list of rules, each with the attributes of a `ColumnRule`, for the columns that
+    they name. A cell of such a column (a text of a CSV file, a JSON value, a number, null) is first read by its rule:
+    numbers in all their spellings, words for "missing", medians, levels, truth values, dates.
 ``encoder``
     How a row becomes numbers: ``columns``, a list of ``{"name": ..., "levels": null or [...]}``; ``mean`` and
     ``scale``, one number per encoded column. A column without levels is a number and gives one encoded column. One with
     levels is a category and gives a 0/1 column per level, or, if it has two, one column for the second; a value that is
     none of the levels gives 0 in all of them. All are then standardised: (raw − mean) / scale.
 
-    In version 4 a column may also have ``fill``, the number or the level that a gap becomes (null: it stays a gap, for
-    an f that takes gaps; without ``fill`` a gap is refused); ``other``, the level that unknown ones become; and
-    ``"codes": true``, for an f that takes levels as they are: one encoded column, the place of the level in
-    ``levels``, and a gap for an unknown one.
+    A column may also have ``fill``, the number or the level that a gap becomes (null: it stays a gap, for an f that
+    takes gaps; without ``fill`` a gap is refused); ``other``, the level that unknown ones become; and ``"codes":
+    true``, for an f that takes levels as they are: one encoded column, the place of the level in ``levels``, and a gap
+    for an unknown one.
 ``r``
     The ratio: ``intercept``, ``coef`` (one weight per encoded column, and, where ``include_score`` is true, one for
     the logit of f behind them), ``features`` (names of the weights), and ``concepts``, a list of ``{"name": ...,
     "weight": ..., "loadings": [...]}`` with the same r read through concepts: coef = Σ weight · loadings.
 ``s``
-    In version 2, and in later ones where there is one, the shift: ``intercept``, ``coef`` and ``concepts`` as those of
-    ``r``, in the same order and over the same features; no ``include_score``, which is that of ``r``.
+    Optional: the shift, with ``intercept``, ``coef`` and ``concepts`` as those of ``r``, in the same order and over the
+    same features.
 ``flips``
-    In version 5: r·(logit f − t) + s, with ``step`` more of s for those whom f accepts, only says who is flipped. Where
-    it has another sign than logit f − t, the ratio is −``mirror``; everybody else keeps f's score. ``r`` then has no
-    concepts.
+    Optional, for a model that counts decisions: r·(logit f − t) + s, with ``step`` more of s for those whom f accepts,
+    only says who is flipped. Where it has another sign than logit f − t, the ratio is −``mirror``; everybody else keeps
+    f's score. ``r`` then has no concepts.
 ``acts_on``
-    In version 3, and in version 4 where there is one, ``"negative"`` or ``"positive"``: the decision of f (positive
-    where its probability is above 0.5, or the line) that the model acts on. Everybody else keeps f's score: r = 1 and
-    s = 0.
+    Optional, ``"negative"`` or ``"positive"``: the decision of f that the model acts on. Everybody else keeps f's
+    score: r = 1 and s = 0.
 ``line``
-    In version 4, where there is one, t: the logit of the probability above which f decides positively; else t = 0. All
-    logits of f, also that for which r has a weight, are measured from it.
+    Optional, t: the logit of the probability above which f decides positively; else t = 0. All logits of f, also that
+    for which r has a weight, are measured from it.
 ``f``
     The deployed model. ``kind`` is one of
 
@@ -79,9 +70,9 @@ Strict JSON (no NaN, no infinity): one object with
 
     The first three have an ``encoder`` of their own where it is not that of r. A tree is ``{"feature": [...], "number":
     [...], "left": [...], "right": [...]}`` with one entry per node: at a node with feature i ≥ 0, go left if x_i ≤
-    number, else right (both come later in the list); a node with feature −1 is a leaf, and its number the value. In
-    version 4 a tree may have ``gaps_left``, with 1 for each node where a gap goes left, and ``levels_left``, which has
-    for some nodes (by their place, as text) the places of the levels that go left.
+    number, else right (both come later in the list); a node with feature −1 is a leaf, and its number the value. A tree
+    may have ``gaps_left``, with 1 for each node where a gap goes left, and ``levels_left``, which has for some nodes
+    (by their place, as text) the places of the levels that go left.
 
 A row is then decided by g(x) = σ(t + r(x) · (logit f(x) − t) + s(x)), with f's probability clipped to [1e-6, 1 − 1e-6]
 and s = 0 where there is no shift: the positive class where g(x) > σ(t), which is 0.5 without a line.
@@ -103,12 +94,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "CONTRACTED",
-    "COUNTED",
-    "DIRECTED",
     "FORMAT",
     "MISSING_WORDS",
-    "SHIFTED",
     "ColumnRule",
     "Portable",
     "days_in",
@@ -119,17 +106,11 @@ __all__ = [
     "number_in",
 ]
 
-# What a file says of its own format; any other is refused.
-FORMAT = "commod-portable/1"
-# The same of a model with a shift.
-SHIFTED = "commod-portable/2"
-# The same of a model that acts only on people whom f decides one way.
-DIRECTED = "commod-portable/3"
-# The same of a model that reads raw cells, or takes gaps; with or without what the others have.
-CONTRACTED = "commod-portable/4"
-# The same of a model that counts decisions; with or without what the others have.
-COUNTED = "commod-portable/5"
-FORMATS = (FORMAT, SHIFTED, DIRECTED, CONTRACTED, COUNTED)
+# What a file says of its own format; older ones are read, any other is refused.
+FORMAT = "commod-portable/6"
+FORMATS = tuple(f"commod-portable/{version}" for version in range(1, 7))
+# What a file of an older version must have: without it, it would be read as another model.
+_PART_OF = {"commod-portable/2": "s", "commod-portable/3": "acts_on", "commod-portable/5": "flips"}
 # A score that is flipped from the very line lands this far beyond it.
 ACROSS = 1e-9
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
@@ -188,30 +169,27 @@ class Portable:
     def __init__(self, content: Mapping[str, Any]) -> None:
         found = content.get("format")
         if found not in FORMATS:
-            known = ", ".join(map(repr, FORMATS[:-1])) + f" and {FORMATS[-1]!r}"
             raise ValueError(
-                f"This file has format {found!r}, but this loader reads {known}: take the loader that was exported "
-                "with the file."
+                f"This file has format {found!r}, but this loader reads {FORMATS[0]!r} to {FORMAT!r}: take the loader "
+                "that was exported with the file."
             )
         try:
+            content[_PART_OF.get(found, "encoder")]  # or KeyError
             self._encoder = _Encoder.read(content["encoder"])
             self._include_score = bool(content["r"]["include_score"])
             width = len(self._encoder.mean) + self._include_score
             self._ratio = _Linear.read(content["r"], width)
-            newer = found in (CONTRACTED, COUNTED)
-            shifted = found in (SHIFTED, COUNTED) or (found in (DIRECTED, CONTRACTED) and "s" in content)
-            self._shift = _Linear.read(content["s"], width) if shifted else _Linear(0.0, np.zeros(width), [])
-            flips = content["flips"] if found == COUNTED else {"step": 0.0, "mirror": 0.0}
+            none = _Linear(0.0, np.zeros(width), [])
+            self._shift = _Linear.read(content["s"], width) if "s" in content else none
+            flips = content.get("flips", {"step": 0.0, "mirror": 0.0})
             self._step, self._mirror = _number(flips["step"]), _number(flips["mirror"])
-            if shifted and len(self._shift.concepts) != len(self._ratio.concepts) and not self._mirror:
+            if "s" in content and len(self._shift.concepts) != len(self._ratio.concepts) and not self._mirror:
                 raise ValueError("r and s that are read through different concepts")
-            directed = found == DIRECTED or (newer and "acts_on" in content)
-            self._acts_on = content["acts_on"] if directed else "everybody"
-            if directed and self._acts_on not in ("negative", "positive"):
+            self._acts_on = content.get("acts_on", "everybody")
+            if self._acts_on not in ("everybody", "negative", "positive"):
                 raise ValueError(f"acts_on is {self._acts_on!r}")
-            self._line = _number(content.get("line", 0.0)) if newer else 0.0
-            rules = content.get("raw", []) if newer else []
-            self._rules = {rule["name"]: ColumnRule.from_json(rule) for rule in rules}
+            self._line = _number(content.get("line", 0.0))
+            self._rules = {rule["name"]: ColumnRule.from_json(rule) for rule in content.get("raw", [])}
             self._f = content["f"]
             self._f_encoder = _Encoder.read(self._f["encoder"]) if "encoder" in self._f else self._encoder
             width = len(self._f_encoder.mean)
@@ -221,6 +199,9 @@ class Portable:
             constant = {"logistic": "intercept", "boosting": "baseline"}.get(self._f["kind"])
             self._f_constant = 0.0 if constant is None else _number(self._f[constant])
             labels = list(content["classes"])
+            names = [*self._encoder.names, *(self._f_encoder.names if self._f["kind"] in MODELS else [])]
+            names += [self._f["column"]] if self._f["kind"] == "column" else []
+            self.columns = list(dict.fromkeys(names))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"This file is damaged: {type(error).__name__} {error}.") from error
         if self._f["kind"] not in (*MODELS, "column", "given") or len(labels) != 2:
@@ -229,14 +210,7 @@ class Portable:
             raise ValueError("This file is damaged: a forest without trees.")
         self.content = content
         self.classes = np.array(labels)
-        self.columns = list(
-            dict.fromkeys([*self._encoder.names, *(self._f_encoder.names if self._f_is_model else [])])
-        ) + ([self._f["column"]] if self._f["kind"] == "column" else [])
         self.needs_scores = self._f["kind"] == "given"
-
-    @property
-    def _f_is_model(self) -> bool:
-        return self._f["kind"] in MODELS
 
     # ---- prediction ----
 
@@ -361,17 +335,12 @@ class Portable:
     def _scores(self, table: _Table) -> Array:
         kind = self._f["kind"]
         if kind == "given":
-            raise ValueError(
-                f"f is not in this file ({self._f.get('why', 'no reason given')}): "
-                "pass its probabilities of the positive class for these rows as base_scores=[...]."
-            )
+            why = self._f.get("why", "no reason given")
+            raise ValueError(f"f is not in this file ({why}): pass its probabilities as base_scores=[...].")
         if kind == "column":
             name = self._f["column"]
             if table.missing([name]):
-                raise ValueError(
-                    f"f's probabilities are read from column {name!r}, which these rows do not have: "
-                    "add it, or pass them as base_scores=[...]."
-                )
+                raise ValueError(f"These rows lack column {name!r} with f's scores: add it, or pass base_scores=[...].")
             return _column_of_scores(table.numbers(name), f"Column {name!r}")
         x = self._f_encoder.transform(table)
         if kind == "logistic":
@@ -615,8 +584,7 @@ class _Table:
 
     def __init__(self, rows: Rows, rules: Mapping[Any, ColumnRule]) -> None:
         self._rules = rules
-        self._columns: dict[Any, Sequence[Any]] | None = None
-        self._rows: list[Mapping[Any, Any]] = []
+        self._is_empty = False  # a list without rows, which lacks no column
         if hasattr(rows, "keys") and hasattr(rows, "__getitem__"):
             self._columns = {name: _listed(name, rows[name]) for name in rows.keys()}  # noqa: SIM118 — a DataFrame
             lengths = {name: len(values) for name, values in self._columns.items()}
@@ -626,29 +594,28 @@ class _Table:
             return
         if isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
             raise ValueError(f"Rows must be a list of dicts or a dict of columns, not {type(rows).__name__}.")
-        self._rows = list(rows)
-        for i, row in enumerate(self._rows):
+        given = list(rows)
+        for i, row in enumerate(given):
             if not isinstance(row, Mapping):
                 raise ValueError(f"Row {i} must be a dict of its columns, not {type(row).__name__}.")
-        self.n_rows = len(self._rows)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns if self._columns is not None else all(name in row for row in self._rows)
+        names = [name for name in (given or [{}])[0] if all(name in row for row in given)]
+        self._columns = {name: [row[name] for row in given] for name in names}
+        self.n_rows, self._is_empty = len(given), not given
 
     def missing(self, names: Sequence[Any]) -> list[Any]:
-        return [name for name in names if name not in self and self._spaced(name) not in self]
+        return [name for name in names if not self._is_empty and self._spaced(name) not in self._columns]
 
     def _spaced(self, name: Any) -> Any:
-        """The column of this name with spaces around it, or the second one of a name, as pandas calls that."""
-        there = self._columns if self._columns is not None else (self._rows or [{}])[0]
+        """The column of this name, or with spaces around it, or the second one of a name, as pandas calls that."""
+        if name in self._columns:
+            return name
         twice = re.fullmatch(r"(.*) \((\d+)\)", str(name))
         names = (name, f"{twice[1]}.{int(twice[2]) - 1}") if twice else (name,)
-        return next((key for key in there if isinstance(key, str) and key.strip() in names), name)
+        return next((key for key in self._columns if isinstance(key, str) and key.strip() in names), name)
 
     def values(self, name: Any, fill: Any = REFUSED) -> Sequence[Any]:
         """The cells of a column as its rule reads them, gaps filled with `fill`."""
-        key = name if name in self else self._spaced(name)
-        values = self._columns[key] if self._columns is not None else [row[key] for row in self._rows]
+        values = self._columns.get(self._spaced(name), [])
         if name in self._rules:
             values = [self._rules[name].read(value) for value in values]
         gaps = [_is_gap(value) for value in values]

@@ -22,6 +22,11 @@ os.environ["COMMOD_ROOMS_FILE"] = f"{_rooms.name}/rooms.sqlite"
 os.environ.setdefault("COMMOD_PROCESSES", "0")  # processes that compute apart have tests of their own
 
 
+# The processes of a run, and those that they start, share what Python compiles, whatever the machine's own rule.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Until all tests are found nothing is thrown away, and it takes an eighth less without looking for what might be.
 gc.disable()
 
@@ -35,9 +40,19 @@ def updates_snapshots(pytestconfig):
     return pytestconfig.getoption("--update-snapshots")
 
 
+QUICK = "quick and not slow and not longer"
+
+
 def pytest_configure(config):
     if config.option.markexpr == "quick":
-        config.option.markexpr = "quick and not slow and not longer"
+        config.option.markexpr = QUICK
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Where only the quick tests run, files without any are not imported."""
+    if config.option.markexpr == QUICK and collection_path.match("test_*.py"):
+        return "pytest.mark.quick" not in collection_path.read_text(encoding="utf-8") or None
+    return None
 
 
 def pytest_collection_modifyitems(items):

@@ -1,6 +1,6 @@
 """Shared by tests and benchmarks: splits with their base model, and fits on them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -11,6 +11,7 @@ from commod.datasets import Split, Task
 from commod.experiments import Sweep, prepare, sweep_method
 from commod.experiments.sweep import EFFORT
 from commod.models.base_models import train_base_model
+from commod.models.competitors import METHODS
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,10 @@ def fit(case: Case, callback=None, warm_start=None, **settings) -> Commod:
 
 @cache
 def swept(method: str, fairness: str = "demographic_parity") -> Sweep:
-    """A third of a method's sweep on Law School."""
+    """A third of a method's sweep on Law School; of COMMOD, at two values of λ_ratio."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("commod.experiments.sweep.EFFORT", EFFORT // 3)
+        patch.setitem(METHODS, "commod", replace(METHODS["commod"], others={"lambda_ratio": (0.05, 0.2)}))
         return sweep_method(prepare("law_school"), method, fairness)
 
 

@@ -516,7 +516,7 @@ def _in_more_groups(frame, choice, columns, rng):
 def push(content, rng, *, fit=False):
     """One file through everything; returns what became of it."""
     try:
-        read = read_table(content, "people.csv")
+        read = read_table(content)
     except TableError as error:
         readable(str(error))
         return "refused when read"

@@ -7,6 +7,7 @@ written into all documents. Without names, nothing is run: the documents are wri
 import argparse
 import json
 import re
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -27,9 +28,9 @@ from commod.metrics.figures import CRITERIA
 from commod.models import WarmStart
 from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS
-from commod.models.estimator import UPDATES
+from commod.models.settings import UPDATES
 from commod.models.threads import single_threaded
-from tests.benchmarks import checks, minima, watch
+from tests.benchmarks import checks, minima, protocols, watch
 from tests.benchmarks.forms import share_beaten
 from tests.browsing import ROOT
 from tests.fitting import case, fit
@@ -100,7 +101,7 @@ def smooth_decisions():
                 along = [g.path_[figure].iloc[-1] for g in path]
                 least = min(least, abs(spearmanr(values, along).statistic))
         told.append(f"{most['train']:.1%} of the training decisions ({most['test']:.1%} on test)")
-    both = f"{told[0]} under demographic parity, and {told[1]} under equalized odds"
+    both = f"{told[0]} under demographic parity,\nand {told[1]} under equalized odds"
     return f"at most {both}; Spearman's ρ is at least {least:.3f}"
 
 
@@ -139,7 +140,7 @@ def small_lambda():
             f"on {name} by {100 * min(means):.1f} to {100 * max(means):.1f} points on average and up to "
             f"{100 * max(most):.0f}, and at most {max(changed)} of {len(c.test.y):,} decisions change"
         )
-    return "; ".join(told)
+    return ";\n".join(told)
 
 
 def repeated_rows():
@@ -254,6 +255,12 @@ def r_squared():
     return " and ".join(told)
 
 
+def under_protocol(key):
+    """A table of `python -m tests.benchmarks.protocols`."""
+    points = protocols.points_of(key)
+    return f"\n{protocols.caption(key, points)}\n{block(protocols.table(key, points))}"
+
+
 def block(rows):
     """A Markdown table on lines of its own."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
@@ -279,7 +286,7 @@ NUMBERS = {
         fairest_quarter,
         r_squared,
     )
-}
+} | {key: partial(under_protocol, key) for key in protocols.PROTOCOLS}
 
 
 def filled(text, stored):

@@ -4,6 +4,7 @@ import numpy as np
 
 from commod.models.base_scores import base_logits
 from commod.models.best_response import LinearProblem, _newton, _Point
+from commod.models.settings import loss_weights
 from commod.models.training import TrainingData, ratio_form, shift_unit
 
 
@@ -20,7 +21,7 @@ def lowest_loss(case, model, n_starts=20, seed=0):
 
     A shift, in its unit, has a mean between −1 and 1 and the same standard deviations.
     """
-    weights = model._loss_weights(np.array([0, 1]))
+    weights = loss_weights(model, np.array([0, 1]))
     data = training_data(case, model)
     unit, width = shift_unit(data) if model.update == "affine" else 0.0, 1 + data.X.shape[1]
     problem = LinearProblem(data.sorted_for(weights.by_label), weights, ratio_form("identity", data), unit)

@@ -615,7 +615,7 @@ def heading(page, name):
 @pytest.fixture
 def page(open_page):
     """Explore, whose lower half is drawn only while it is near the screen."""
-    page = open_page("?data=german", until=lambda page: metric(page, "P-Rule"))
+    page = open_page(until=lambda page: metric(page, "P-Rule"))
     yield page
     assert not page.problems
 

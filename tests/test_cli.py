@@ -17,7 +17,7 @@ from commod.datasets.example import example_table
 from commod.datasets.from_file import complete_choice
 from commod.datasets.leaks import sample_rows
 from commod.experiments import compare, grid, start
-from commod.experiments.look import look_at
+from commod.experiments.preflight import preview_data
 from commod.experiments.scene import prepare
 from commod.experiments.start import suited_start
 from commod.explain.checks import CHECKS, MARKS
@@ -243,9 +243,9 @@ def test_a_file_opens_as_in_the_app(capsys, tmp_path):
     told = capsys.readouterr()
     settings = json.loads(told.out)["settings"]
 
-    frame = read_table(path.read_bytes(), "rare.csv").frame
+    frame = read_table(path.read_bytes()).frame
     choice = complete_choice(frame, guess_columns(frame), "rare.csv", {})
-    look = look_at(frame, sample_rows(frame, choice), choice, len(frame))
+    look = preview_data(frame, sample_rows(frame, choice), choice, len(frame))
     (line,) = [doubt.threshold for doubt in look.doubts(choice) if doubt.threshold is not None]
     assert settings["threshold"] == line < 0.5
     assert f"Cut-off of f: {line:g}." in told.err
@@ -378,6 +378,7 @@ def test_a_rare_outcome_and_repeated_people_from_a_shell(capsys, tmp_path):
 
 
 def test_everything_is_printed_with_control_characters_escaped():
-    """Any sentence may hold a name from a stranger's file, so only `_say` prints, and a counter that holds numbers."""
-    printed = re.findall(r"\bprint\((.*)", Path(cli.__file__).read_text(encoding="utf-8"))
+    """Any sentence may hold a name from a stranger's file, so only `say` prints, and a counter that holds numbers."""
+    files = Path(cli.__file__).parent.glob("*.py")
+    printed = [call for path in files for call in re.findall(r"\bprint\((.*)", path.read_text(encoding="utf-8"))]
     assert [call for call in printed if "{done} of {total} models" not in call] == ['"".join(escaped), file=file)']

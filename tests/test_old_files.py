@@ -33,7 +33,7 @@ def test_a_decision_about_a_file_is_verified(tmp_path, capsys):
 def test_a_model_is_watched():
     task = load_task("german")
     batch = batch_of(task, task.split(1)[1]).to_csv(index=False).encode()
-    found = watch_files(content("model.json"), batch, "batch.csv")
+    found = watch_files(content("model.json"), batch)
     assert about_model(content("model.json"))["people"] == 150
     assert set(found.figures["figure"]) >= {"p_rule", "accuracy", "change_rate"}
 

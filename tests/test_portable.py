@@ -101,7 +101,7 @@ def test_load_takes_a_path_a_text_or_a_mapping(model, content, tmp_path):
     [
         (
             '{"format": "commod-portable/7"}',
-            "has format 'commod-portable/7', but this loader reads 'commod-portable/1', 'commod-portable/2', ",
+            "has format 'commod-portable/7', but this loader reads 'commod-portable/1' to 'commod-portable/6'",
         ),
         ("{}", "has format None"),
         ('{"format": ', "This is no JSON file"),

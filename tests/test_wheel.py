@@ -178,6 +178,7 @@ def test_the_command_gives_the_figures_of_the_checkout(library, folder, capsys):
     assert here == there
 
 
+@pytest.mark.slow  # the library says the same sentences above
 @pytest.mark.parametrize(
     ("command", "subject", "extra"),
     [

@@ -16,9 +16,8 @@ from commod.charts.compare import (
     plot_share_by_group,
     plot_who_changed,
 )
-from commod.charts.curves import plot_f1_by_depth
 from commod.charts.export import export_chart
-from commod.charts.paper import plot_by_depth, plot_scatter
+from commod.charts.paper import plot_by_depth, plot_f1_by_depth, plot_scatter
 from commod.charts.pareto import KINDS, plot_pareto
 
 __all__ = [

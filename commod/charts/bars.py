@@ -62,26 +62,16 @@ def plot_contributions(
     frame : DataFrame
         Columns ``label, rank`` (of the label), ``account`` (one of `ACCOUNTS`), ``value, low, high`` (over redrawn
         backgrounds; equal where there is no range).
-    title : str
-        Of the axis.
-    label_limit : int
-        Width of the names in pixels.
+    title, label_limit : str, int
+        Of the axis, and the width of the names in pixels.
     """
     names = list(ACCOUNTS)
     y = by_rank("label:N", labelLimit=label_limit, labelPadding=8)
     offset = alt.YOffset("account:N", sort=names)
     color = coloured("account:N", names, [palette.COMMOD, palette.SHAP], legend_below(1))
     tooltip = tips(("label:N", "Feature"), ("account:N", "Account"), ("value:Q", title, ".3f"))
-    bars = (
-        alt.Chart()
-        .mark_bar()
-        .encode(
-            x=x_axis("value:Q", title),
-            y=y,
-            yOffset=offset,
-        )
-        .encode(color=color, tooltip=tooltip)
-    )
+    x = x_axis("value:Q", title)
+    bars = alt.Chart().mark_bar().encode(x=x, y=y, yOffset=offset, color=color, tooltip=tooltip)
     ranges = (
         alt.Chart()
         .transform_filter("datum.high > datum.low")

@@ -9,7 +9,19 @@ import numpy as np
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, towards, x_axis, y_axis
+from commod.charts.parts import (
+    by_rank,
+    coloured,
+    diagonal,
+    legend_below,
+    model_tips,
+    outlined,
+    read_out,
+    tips,
+    towards,
+    x_axis,
+    y_axis,
+)
 
 DEPLOYED = "f, as deployed"
 REFERENCE = "Fewest changes, group known"
@@ -36,23 +48,17 @@ DEPLOYED_STYLE = MethodStyle(DEPLOYED, palette.FRONTIER, "diamond")
 
 def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: int = 2) -> dict[str, Any]:
     """Stroke, fill and shape by method, for an encoding; the legend has so many columns."""
-    labels = [style.label for style in styles]
-    shown = legend_below(columns, labelLimit=0, symbolSize=90) if legend else None
-    colours = [style.colour for style in styles]
+    labels, colours, shapes = ([getattr(each, name) for each in styles] for name in ("label", "colour", "shape"))
     fills = ["transparent" if style.hollow else style.colour for style in styles]
-    shapes = [style.shape for style in styles]
-    return {
-        "stroke": alt.Stroke("label:N", scale=alt.Scale(domain=labels, range=colours), legend=shown),
-        "fill": alt.Fill("label:N", scale=alt.Scale(domain=labels, range=fills), legend=shown),
-        "shape": shaped("label:N", labels, shapes, shown),
-    }
+    shown = legend_below(columns, labelLimit=0, symbolSize=90) if legend else None
+    return outlined("label:N", labels, colours, fills, shapes, shown)
 
 
 def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[float]:
     """Places of labels in a column, as near to those wanted as a distance of `gap` between any two allows.
 
-    The order is that of `wanted`, ties in the order given. Labels that would touch form a block around the mean of what
-    they want, within 0 and `room`; where they do not all fit, the distance is smaller.
+    Labels that would touch form a block around the mean of what they want, within 0 and `room`; `gap` shrinks if need
+    be.
     """
     count = len(wanted)
     gap = min(gap, room / max(1, count - 1))
@@ -75,10 +81,7 @@ def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[floa
 def with_labels(
     frame: pd.DataFrame, *, x: str, y: str, ends: tuple[float, float], height: int, upward: bool = True
 ) -> pd.DataFrame:
-    """Rows of `plot_methods` with ``label_at``: where each frontier ends, the value of y at which its name stands.
-
-    `ends` are those of the axis of y; ``upward`` says whether the larger x lies to the right.
-    """
+    """Rows of `plot_methods` with ``label_at``: the y (between `ends`) of the name where each frontier ends."""
     room, span = height - AROUND - 2 * BEYOND, (ends[1] - ends[0]) or 1.0  # 0: all models are equally good
     best = frame[frame["best"]].sort_values([x, y], ascending=[upward, True], kind="stable")
     last = best.drop_duplicates("label", keep="last").sort_index()
@@ -105,7 +108,7 @@ def plot_methods(
     live: bool = True,
     crosses: bool = False,
 ) -> alt.LayerChart:
-    """Models of several methods as points, the frontier of each as a line, what is dominated faded.
+    """Models of several methods as points, the frontier of each as a line, dominated models faded.
 
     Parameters
     ----------
@@ -118,17 +121,15 @@ def plot_methods(
         In the order of the legend.
     view : {"fairness", "changes"}
         Accuracy against fairness, or changes against accuracy.
-    most_changes : float, optional
-        End of the axis of changes, for pictures that are to be compared.
-    accuracy_range : (float, float), optional
-        Ends of the axis of accuracy, likewise.
+    most_changes, accuracy_range : float, (float, float), optional
+        Ends of these axes, for pictures that are to be compared.
     lines : bool
         Whether the points of a method's frontier are joined.
     height : int, optional
         In pixels, the legend included; default, what a chart of this many methods needs.
     strong : str
-        Label of the method to be seen first. The others are then faint until the pointer is on one of them, and names
-        stand beside the ends of the frontiers.
+        Label of the method to be seen first. The others are faint until the pointer is on one of them, and names stand
+        beside the ends of the frontiers.
     upward : bool
         Whether more is fairer: the fairer lies to the right where there is a `strong` one.
     live : bool
@@ -139,17 +140,7 @@ def plot_methods(
     """
     x, y, order = _axes(view, fairness_title, most_changes, accuracy_range, strong=bool(strong), upward=upward)
     channels = method_channels((*styles, DEPLOYED_STYLE), legend=legend)
-    tooltip = tips(
-        ("label:N", "Method"),
-        ("settings:N", "Setting"),
-        ("fairness:Q", fairness_title, ".3f"),
-        ("accuracy:Q", "Accuracy", ".1%"),
-        ("change_rate:Q", "Decisions changed", ".1%"),
-    )
-    words = (
-        f"datum.label + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
-        "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
-    )
+    tooltip = model_tips(("label:N", "Method"), fairness_title)
     focus = _Focus(strong, live=live)
     frontiers = (
         alt.Chart()
@@ -157,22 +148,14 @@ def plot_methods(
         .mark_line(strokeWidth=1.6, opacity=0.75)
         .encode(x=x, y=y, stroke=channels["stroke"], order=order, **focus.of_lines())
     )
+    size = f"datum.chosen ? 260 : (datum.label == '{DEPLOYED}' ? 150 : (datum.id >= 0 ? 70 : 50))"
     points = (
         alt.Chart()
         .transform_filter(f"datum.label != '{REFERENCE}'")
-        .transform_calculate(
-            size=f"datum.chosen ? 260 : (datum.label == '{DEPLOYED}' ? 150 : (datum.id >= 0 ? 70 : 50))", words=words
-        )
+        .transform_calculate(size=size, words=read_out("label", fairness_title))
         .mark_point(strokeWidth=1.5)
-        .encode(
-            x=x,
-            y=y,
-            **channels,
-            size=alt.Size("size:Q", scale=None),
-            **focus.of_points(),
-            tooltip=tooltip,
-            description="words:N",
-        )
+        .encode(x=x, y=y, **channels, size=alt.Size("size:Q", scale=None), **focus.of_points())
+        .encode(tooltip=tooltip, description="words:N")
     )
     if view == "fairness" and live:
         points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
@@ -202,21 +185,15 @@ def _axes(
     padding = BEYOND if strong else 14
     scale = alt.Scale(zero=False, padding=padding, nice=False)
     fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=BEYOND)
-    accuracy: dict[str, Any] = {
-        "shorthand": "accuracy:Q",
-        "title": "Accuracy on test (%)",
-        "scale": fixed or scale,
-        "axis": alt.Axis(format="%", tickCount=4, labelFlush=False),
-    }
+    accuracy = "accuracy:Q", "Accuracy on test (%)", "%"
     if view == "fairness":
         right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward) if strong else scale
         fairer = "fairer →" if upward or strong else "← fairer"
         x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", scale=right)
-        y = alt.Y(**accuracy)
-        return x, y, "fairness:Q"
+        return x, y_axis(*accuracy, ticks=4, scale=fixed or scale, labelFlush=False), "fairness:Q"
     changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)
     y = y_axis("change_rate:Q", "Decisions changed (%)", ".0%", scale=changes)
-    return alt.X(**accuracy), y, "accuracy:Q"
+    return x_axis(*accuracy, ticks=4, scale=fixed or scale), y, "accuracy:Q"
 
 
 class _Focus:
@@ -258,9 +235,6 @@ class _Focus:
     def of_leaders(self) -> dict[str, Any]:
         return {"opacity": self.by(1.0, 0.7, 0.3), "strokeWidth": self.by(1.8, 1.2, 0.7)}
 
-    def of_names(self) -> dict[str, Any]:
-        return {"size": alt.condition(self.strong, alt.value(13), alt.value(12))}
-
 
 def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
     """Beside the picture the mark and the name of each method, and a thin line to the end of its frontier."""
@@ -276,7 +250,12 @@ def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.
     )
     whole = alt.Tooltip("label:N", title="Method")
     names = named.mark_text(align="left", dx=16, fontWeight=500).encode(
-        x=right, y=beside, text="name:N", color=colour, tooltip=whole, **focus.of_names()
+        x=right,
+        y=beside,
+        text="name:N",
+        color=colour,
+        tooltip=whole,
+        size=alt.condition(focus.strong, alt.value(13), alt.value(12)),
     )
     return [leaders, marks, focus.listen(names, focus.on_names)]
 
@@ -411,13 +390,8 @@ def plot_calibration(
     points = alt.Chart().mark_point(size=45, strokeWidth=1.5).encode(x=x, y=y, **channels, tooltip=tooltip)
     if strong:
         points = focus.listen(points.encode(opacity=focus.by(1.0, 1.0, 0.5)), focus.on_points)
-    diagonal = (
-        alt.Chart()
-        .mark_rule(strokeDash=[4, 4], color="#777777", aria=False)
-        .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(1), y2=alt.datum(1))
-    )
     names = _names(x, y, channels, focus) if strong else []
-    return alt.layer(diagonal, lines, points, *names, data=frame).properties(height=height)
+    return alt.layer(diagonal(), lines, points, *names, data=frame).properties(height=height)
 
 
 def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
@@ -472,47 +446,28 @@ def _squares(
     room: int,
     numbers: bool = True,
 ) -> alt.LayerChart:
-    """Shares as numbers on squares, the darker the larger; `columns` are those of x, y and the share.
+    """Shares as numbers on squares, darker if larger; `columns` are those of x, y and the share.
 
-    `white_from` is the share from which a number is white, `room` that for the names of y, in pixels. Without `numbers`
-    the squares are small, and names stand upright.
+    From `white_from` on numbers are white. `room`: pixels for the names of y. Without `numbers`, squares are small.
     """
     across, down, value = columns
-    x = alt.X(
-        f"{across}:N",
-        title=None,
-        sort=places[0],
-        axis=alt.Axis(
-            labelAngle=-40 if numbers else -90,
-            labelLimit=130,
-            labelOverlap=False,
-            **({} if numbers else {"labelFontSize": 10}),
-        ),
-    )
+    upright = {} if numbers else {"labelFontSize": 10}
     small = {} if numbers else {"labelFontSize": 11, "labelOverlap": False}
-    y = alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=room, **small))
-    squares = (
-        alt.Chart()
-        .mark_rect(stroke="#88888855")
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color(f"{value}:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None),
-            tooltip=tooltip,
-        )
-    )
+    names = alt.Axis(labelAngle=-40 if numbers else -90, labelLimit=130, labelOverlap=False, **upright)
+    places_of = {
+        "x": alt.X(f"{across}:N", title=None, sort=places[0], axis=names),
+        "y": alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=room, **small)),
+        "tooltip": tooltip,
+    }
+    blue = alt.Color(f"{value}:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None)
+    squares = alt.Chart().mark_rect(stroke="#88888855").encode(**places_of, color=blue)
     if not numbers:
         return alt.layer(squares, data=frame).properties(height=alt.Step(17))
+    ink = alt.condition(f"datum.{value} > {white_from:g}", alt.value("white"), alt.value("#1a1a1a"))
     shown = (
         alt.Chart()
         .transform_calculate(shown=f"isValid(datum.{value}) ? format(datum.{value}, '.0%') : '–'")
         .mark_text(fontSize=12)
-        .encode(
-            x=x,
-            y=y,
-            text="shown:N",
-            color=alt.condition(f"datum.{value} > {white_from:g}", alt.value("white"), alt.value("#1a1a1a")),
-            tooltip=tooltip,
-        )
+        .encode(**places_of, text="shown:N", color=ink)
     )
     return alt.layer(squares, shown, data=frame).properties(height=alt.Step(34))

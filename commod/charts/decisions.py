@@ -14,9 +14,8 @@ SHAPES = ["circle", "cross", "diamond"]
 def plot_requirement(frame: pd.DataFrame, *, title: str, percent: bool) -> alt.LayerChart:
     """The value of each model with its intervals, and the limit as a line across them.
 
-    `frame`: columns ``name`` (of the model), ``rank, value, low, high`` (over people), ``refits_low, refits_high``
-    (missing without refits), ``limit`` (the same in every row) and ``verdict``. `title`: what is measured, without its
-    unit. `percent`: whether it is a share.
+    `frame`: ``name`` (of the model), ``rank, value, low, high`` (over people), ``refits_low, refits_high`` (or
+    missing), ``limit`` (the same in every row), ``verdict``. `title`: what is measured, without its unit.
     """
     form = ".1%" if percent else ".3f"
     x = x_axis(
@@ -52,10 +51,7 @@ def plot_requirement(frame: pd.DataFrame, *, title: str, percent: bool) -> alt.L
     refits = rows.mark_rule(strokeWidth=1.5, yOffset=5, aria=False).encode(
         x="refits_low:Q", x2="refits_high:Q", color=color
     )
-    points = rows.mark_point(filled=True, size=90, opacity=1, yOffset=-3).encode(
-        x=x,
-        color=color,
-        shape=shaped("verdict:N", verdict, SHAPES, legend),
-        tooltip=tooltip,
-    )
+    shape = shaped("verdict:N", verdict, SHAPES, legend)
+    points = rows.mark_point(filled=True, size=90, opacity=1, yOffset=-3)
+    points = points.encode(x=x, color=color, shape=shape, tooltip=tooltip)
     return alt.layer(limit, people, refits, points).properties(height=alt.Step(30))

@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis
+from commod.charts.parts import by_rank, coloured, interval_tips, legend_below, low_to_high, shaped, tips, x_axis
 from commod.charts.people import names_above
 
 THEN, NOW = "then", "now"
@@ -15,12 +15,10 @@ STABLE, LOOK, SHIFTED = "as it was", "asks for a look", "a shift"
 
 
 def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
-    """How far each figure moved, with its interval; beyond 0 it is more than chance explains.
+    """How far each figure moved, with its interval; an interval without 0 is more than chance explains.
 
-    What marks 0 ends below the names, which it would otherwise strike out.
-
-    `frame`: columns ``name`` (of the figure), ``rank, difference, low, high``, ``told`` (`MOVED` or `CHANCE`), ``then,
-    now`` (as they are written).
+    `frame`: ``name`` (of the figure), ``rank, difference, low, high``, ``told`` (`MOVED` or `CHANCE`), ``then, now``
+    (as written). The mark of 0 ends below the names, which it would otherwise strike out.
     """
     y = names_above(-13)
     color = coloured(
@@ -31,8 +29,7 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
         ("then:N", "Then"),
         ("now:N", "Now"),
         ("difference:Q", "Difference", "+.3f"),
-        ("low:Q", "95 % interval from", "+.3f"),
-        ("high:Q", "to", "+.3f"),
+        *interval_tips("+.3f"),
     )
     x = x_axis(
         "difference:Q", "Now less then (0.1 of a share is 10 points)", "+.2~f", scale=alt.Scale(zero=True, nice=True)
@@ -42,11 +39,7 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
         .mark_tick(thickness=1.5, size=24, yOffset=8, color=palette.FRONTIER, aria=False)
         .encode(x=alt.datum(0), y=y)
     )
-    ranges = (
-        alt.Chart()
-        .mark_rule(strokeWidth=2.5, yOffset=8, y2Offset=8, opacity=0.7)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=color, tooltip=tooltip)
-    )
+    ranges = low_to_high(y, 8, opacity=0.7).encode(color=color, tooltip=tooltip)
     points = (
         alt.Chart()
         .mark_point(size=90, filled=True, opacity=1, yOffset=8)
@@ -58,8 +51,7 @@ def plot_differences(frame: pd.DataFrame) -> alt.LayerChart:
 def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
     """Shares then and now with their intervals, one row for each thing compared.
 
-    `frame`: columns ``name, rank``, ``time`` (`THEN` or `NOW`), ``share, low, high, part, whole`` (people). `title`: of
-    the axis, with its unit.
+    `frame`: ``name, rank``, ``time`` (`THEN` or `NOW`), ``share, low, high, part, whole`` (people).
     """
     layers: list[alt.Chart] = []
     tooltip = tips(
@@ -68,32 +60,23 @@ def plot_then_and_now(frame: pd.DataFrame, *, title: str) -> alt.LayerChart:
         ("part:Q", "People", ",d"),
         ("whole:Q", "Of", ",d"),
         ("share:Q", "Share", ".1%"),
-        ("low:Q", "95 % interval from", ".1%"),
-        ("high:Q", "to", ".1%"),
+        *interval_tips(".1%"),
     )
-    color = _by_time()
+    color, y = _by_time(), names_above(-18)
+    x = x_axis("share:Q", title, ".0%", scale=alt.Scale(domainMin=0, nice=True))
+    shape = shaped("time:N", TIMES, ["diamond", "circle"], _legend())
     for time, offset in ((THEN, 2), (NOW, 14)):
-        only = alt.Chart().transform_filter(f"datum.time == '{time}'")
-        y = names_above(-18)
-        layers.append(
-            only.mark_rule(strokeWidth=2.5, yOffset=offset, y2Offset=offset, opacity=0.7).encode(
-                x=alt.X("low:Q"), x2="high:Q", y=y, color=color, tooltip=tooltip
-            )
-        )
-        x = x_axis("share:Q", title, ".0%", scale=alt.Scale(domainMin=0, nice=True))
-        layers.append(
-            only.mark_point(size=80, filled=True, opacity=1, yOffset=offset).encode(
-                x=x, y=y, color=color, shape=_shape(), tooltip=tooltip
-            )
-        )
+        ranges = low_to_high(y, offset, opacity=0.7).encode(color=color, tooltip=tooltip)
+        points = alt.Chart().mark_point(size=80, filled=True, opacity=1, yOffset=offset)
+        points = points.encode(x=x, y=y, color=color, shape=shape, tooltip=tooltip)
+        layers += [layer.transform_filter(f"datum.time == '{time}'") for layer in (ranges, points)]
     return alt.layer(*layers, data=frame).properties(height=alt.Step(58))
 
 
 def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.LayerChart:
-    """Population stability index of each column, with the bounds in use and what chance reaches.
+    """Population stability index of each column, with its two bounds and what chance reaches.
 
-    `frame`: columns ``name, rank, index, by_chance``, ``told`` (`STABLE`, `LOOK` or `SHIFTED`). `look`, `shifted`: the
-    bounds.
+    `frame`: ``name, rank, index, by_chance``, ``told`` (`STABLE`, `LOOK` or `SHIFTED`).
     """
     y = names_above(-9)
     tooltip = tips(
@@ -126,10 +109,7 @@ def plot_drift(frame: pd.DataFrame, *, look: float, shifted: float) -> alt.Layer
 
 
 def plot_spread(frame: pd.DataFrame) -> alt.Chart:
-    """Shares of the classes of a column, then and now.
-
-    `frame`: columns ``name`` (of the class), ``rank``, ``time`` (`THEN` or `NOW`), ``share``.
-    """
+    """Shares of a column's classes by ``name, rank, time`` (`THEN` or `NOW`) and ``share``."""
     return (
         alt.Chart(frame)
         .mark_bar()
@@ -144,9 +124,9 @@ def plot_spread(frame: pd.DataFrame) -> alt.Chart:
     )
 
 
+def _legend() -> alt.Legend:
+    return legend_below(2, symbolOpacity=1, labelLimit=0)
+
+
 def _by_time() -> alt.Color:
-    return coloured("time:N", TIMES, COLOURS, legend_below(2, symbolOpacity=1, labelLimit=0))
-
-
-def _shape() -> alt.Shape:
-    return shaped("time:N", TIMES, ["diamond", "circle"], legend_below(2, symbolOpacity=1, labelLimit=0))
+    return coloured("time:N", TIMES, COLOURS, _legend())

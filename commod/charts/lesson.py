@@ -6,17 +6,16 @@ import pandas as pd
 from commod.charts import palette
 from commod.charts.bars import by_direction
 from commod.charts.parts import coloured, legend_below, shaped, tips, x_axis, y_axis
-from commod.charts.people import names_above
+from commod.charts.people import stacked
 
 
 def plot_curve(
     frame: pd.DataFrame, *, x_title: str, y_title: str, deployed: str, here: str, asked: str, setting: str
 ) -> alt.LayerChart:
-    """Accuracy against fairness along λ_fair, with f, and where the slider stands.
+    """Accuracy against fairness along λ_fair, with f and the model of the slider.
 
-    `frame`: columns ``name`` (`deployed`, `here` or `asked`), ``lambda_fair, fairness, accuracy``. `x_title`,
-    `y_title`: of the axes, with their units. `deployed`, `here`, `asked`, `setting`: what f, the model of the slider
-    and the line are called, and λ_fair.
+    `frame`: ``name`` (`deployed`, `here` or `asked`), ``lambda_fair, fairness, accuracy``. `deployed`, `here`, `asked`,
+    `setting`: what f, the slider's model, the curve and λ_fair are called.
     """
     names, colours = [asked, deployed, here], [palette.PATH, palette.F, palette.G]
     x = x_axis("fairness:Q", x_title, ".2f", scale=alt.Scale(zero=False, padding=16))
@@ -31,45 +30,23 @@ def plot_curve(
         .mark_line(strokeWidth=1.6, color=palette.PATH, aria=False)
         .encode(x=x, y=y, order="lambda_fair:Q")
     )
-    points = (
-        alt.Chart()
-        .mark_point(filled=True, opacity=0.95)
-        .encode(
-            x=x,
-            y=y,
-            color=color,
-            shape=shape,
-            size=size,
-            tooltip=tips(
-                ("name:N", " "),
-                ("lambda_fair:Q", setting),
-                ("fairness:Q", x_title, ".3f"),
-                ("accuracy:Q", y_title, ".1%"),
-            ),
-        )
+    tooltip = tips(
+        ("name:N", " "), ("lambda_fair:Q", setting), ("fairness:Q", x_title, ".3f"), ("accuracy:Q", y_title, ".1%")
     )
+    points = alt.Chart().mark_point(filled=True, opacity=0.95)
+    points = points.encode(x=x, y=y, color=color, shape=shape, size=size, tooltip=tooltip)
     return alt.layer(line, points, data=frame).properties(height=380)
 
 
 def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> alt.Chart:
-    """People whom each model gives the better and the worse decision.
+    """People to whom each model gives the better and the worse decision.
 
-    `frame`: columns ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
-    ``place`` (0 and 1 in that order) and ``people``. `better`, `worse`: what the two directions are called. `title`: of
-    the axis, with its unit.
+    `frame`: ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
+    ``place`` (0 and 1 in that order) and ``people``.
     """
-    return (
-        alt.Chart(frame)
-        .mark_bar(size=15, yOffset=8)
-        .encode(
-            x=x_axis("people:Q", title, ",d", ticks=6, tickMinStep=1),
-            y=names_above(-9),
-            color=by_direction(better, worse, columns=2),
-            order="place:Q",
-            tooltip=tips(("name:N", " "), ("direction:N", " "), ("people:Q", title, ",d")),
-        )
-        .properties(height=alt.Step(44))
-    )
+    x = x_axis("people:Q", title, ",d", ticks=6, tickMinStep=1)
+    tooltip = tips(("name:N", " "), ("direction:N", " "), ("people:Q", title, ",d"))
+    return stacked(frame, x, by_direction(better, worse, columns=2), tooltip)
 
 
 # Dots in a row of a group's picture.
@@ -77,11 +54,12 @@ _ACROSS = 20
 
 
 def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> alt.Chart:
-    """100 people of each group as dots: filled if decided 1, and in which colour says whether rightly.
+    """100 people of each group as dots: filled if decided 1, and coloured by whether that is right.
 
-    `frame`: one row per dot: ``group``, ``number`` (0 to 99) and ``what`` (`right`, `wrong` or `no`). `right`, `wrong`,
-    `no`: what is said of a dot: rightly decided 1, wrongly decided 1, decided 0.
+    `frame`: one row per dot: ``group``, ``number`` (0 to 99) and ``what``, one of `right`, `wrong` and `no` (decided
+    0).
     """
+    said, colours = [right, wrong, no], [palette.F, palette.G, "#B8B8B8"]
     return (
         alt.Chart(frame)
         .transform_calculate(column=f"datum.number % {_ACROSS}", row=f"floor(datum.number / {_ACROSS})")
@@ -89,15 +67,8 @@ def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> 
         .encode(
             x=alt.X("column:O", axis=None),
             y=alt.Y("row:O", axis=None),
-            color=coloured(
-                "what:N",
-                [right, wrong, no],
-                [palette.F, palette.G, "#B8B8B8"],
-                legend_below(1, labelLimit=0, symbolSize=80),
-            ),
-            shape=shaped(
-                "what:N", [right, wrong, no], ["circle", "triangle-up", "circle"], legend_below(1, labelLimit=0)
-            ),
+            color=coloured("what:N", said, colours, legend_below(1, labelLimit=0, symbolSize=80)),
+            shape=shaped("what:N", said, ["circle", "triangle-up", "circle"], legend_below(1, labelLimit=0)),
             tooltip=tips(("group:N", " "), ("what:N", " ")),
         )
         .properties(height=230)

@@ -10,6 +10,8 @@ from commod.charts.compare import DEPLOYED_STYLE, MethodStyle, method_channels
 from commod.charts.parts import tips, x_axis, y_axis
 
 BOUND = "#5B6C8F"
+# Around a picture: the last label of an axis ends beyond it.
+ROOM = {"top": 10, "left": 5, "right": 12, "bottom": 5}
 CURRENT_STYLE = MethodStyle("g, this setting (large)", palette.G, "circle")
 BLIND_STYLE = MethodStyle("Not told the group (dotted)", BOUND, "stroke")
 FEWEST_STYLE = MethodStyle("Fewest changes, fully fair, group known (upright)", palette.BETTER, "stroke")
@@ -24,26 +26,24 @@ def _changes(most: float) -> Any:
     )
 
 
+def _of_kind(kind: str) -> alt.Chart:
+    return alt.Chart().transform_filter(f"datum.kind == '{kind}'")
+
+
+def _dashed(kind: str) -> alt.Chart:
+    return _of_kind(kind).mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False)
+
+
 def _points(x: Any, y: Any, styles: tuple[MethodStyle, ...], tooltip: list[Any]) -> alt.Chart:
     channels = method_channels((*styles, CURRENT_STYLE, DEPLOYED_STYLE), legend=False)
     return (
-        alt.Chart()
-        .transform_filter("datum.kind == 'model'")
+        _of_kind("model")
         .transform_calculate(
             size=f"datum.label == '{CURRENT_STYLE.label}' ? 260 : (datum.label == '{DEPLOYED_STYLE.label}' ? 150 : 45)",
             words="datum.label + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings",
         )
         .mark_point(strokeWidth=1.5, opacity=0.85)
         .encode(x=x, y=y, **channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip, description="words:N")
-    )
-
-
-def _budget(x: Any) -> alt.Chart:
-    return (
-        alt.Chart()
-        .transform_filter("datum.kind == 'budget'")
-        .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False)
-        .encode(x=x)
     )
 
 
@@ -59,10 +59,9 @@ def plot_limits(
 ) -> alt.LayerChart:
     """Fairness against changes: what nobody can pass, COMMOD's frontier, and models.
 
-    `frame`: columns ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label,
-    change_rate, fairness, settings`` and, of the kind "blind", ``low, high``; a model's label is one of the styles,
-    that of `CURRENT_STYLE` or "f, as deployed". `low`, `high`: ends of the axis of fairness. `most`: end of the axis of
-    changes. `upward`: whether more is fairer or less is.
+    `frame`: ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label`` (of a model, that
+    of its style), ``change_rate, fairness, settings`` and for "blind" ``low, high``. `low`, `high`, `most`: ends of the
+    axes of fairness and changes. `upward`: whether more is fairer.
     """
     x = _changes(most)
 
@@ -76,38 +75,20 @@ def plot_limits(
         ("change_rate:Q", "Decisions changed", ".1%"),
         ("fairness:Q", fairness_title, ".3f"),
     )
-    bound = alt.Chart().transform_filter("datum.kind == 'bound'")
+    bound, blind = _of_kind("bound"), _of_kind("blind")
     region = bound.mark_area(color=BOUND, opacity=0.16, clip=True).encode(
         x=x, y=y, y2=alt.Y2Datum(low if upward else high)
     )
     edge = bound.mark_line(color=BOUND, strokeWidth=2.4, clip=True).encode(x=x, y=y, tooltip=tooltip[2:])
-    blind = alt.Chart().transform_filter("datum.kind == 'blind'")
     interval = blind.mark_area(color=BOUND, opacity=0.2, clip=True, aria=False).encode(x=x, y=fair("low"), y2="high:Q")
     untold = blind.mark_line(color=BOUND, strokeWidth=2.4, strokeDash=[2, 3], clip=True).encode(
         x=x, y=y, tooltip=tooltip[2:]
     )
-    frontier = (
-        alt.Chart()
-        .transform_filter("datum.kind == 'frontier'")
-        .mark_line(color=palette.COMMOD, strokeWidth=2, interpolate="step-after", clip=True)
-        .encode(x=x, y=y)
-    )
-    level = (
-        alt.Chart()
-        .transform_filter("datum.kind == 'level'")
-        .mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False)
-        .encode(y=y)
-    )
-    fewest = (
-        alt.Chart()
-        .transform_filter("datum.kind == 'fewest'")
-        .mark_rule(strokeWidth=2, color=palette.BETTER)
-        .encode(x=x, tooltip=tooltip[2:3])
-    )
-    layers = (region, interval, edge, untold, fewest, _budget(x), level, frontier, _points(x, y, styles, tooltip))
-    return alt.layer(*layers, data=frame).properties(
-        height=430, padding={"top": 10, "left": 5, "right": 12, "bottom": 5}
-    )
+    steps = _of_kind("frontier").mark_line(color=palette.COMMOD, strokeWidth=2, interpolate="step-after", clip=True)
+    frontier, level, budget = steps.encode(x=x, y=y), _dashed("level").encode(y=y), _dashed("budget").encode(x=x)
+    fewest = _of_kind("fewest").mark_rule(strokeWidth=2, color=palette.BETTER).encode(x=x, tooltip=tooltip[2:3])
+    layers = (region, interval, edge, untold, fewest, budget, level, frontier, _points(x, y, styles, tooltip))
+    return alt.layer(*layers, data=frame).properties(height=430, padding=ROOM)
 
 
 def plot_price(
@@ -115,8 +96,8 @@ def plot_price(
 ) -> alt.LayerChart:
     """Accuracy against changes at one level of fairness: the best there is, and models that are fair enough.
 
-    `frame`: columns ``kind`` ("labels" or "scores" for the curves of `PRICES`, "model", "budget"), ``label,
-    change_rate, difference`` (of accuracy to f's) and ``settings``. `low`, `high`: ends of the axis of accuracy.
+    `frame`: ``kind`` (a key of `PRICES`, "model" or "budget"), ``label, change_rate, difference`` (of accuracy to f's),
+    ``settings``. `low`, `high`: ends of the axis of accuracy.
     """
     x = _changes(most)
     y = y_axis(
@@ -132,26 +113,13 @@ def plot_price(
         ("change_rate:Q", "Decisions changed", ".1%"),
         ("difference:Q", "Accuracy against f", "+.1%"),
     )
+    dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=list(PRICES), range=[[1, 0], [2, 2]]), legend=None)
     curves = (
         alt.Chart()
         .transform_filter("datum.kind == 'labels' || datum.kind == 'scores'")
         .mark_line(color=BOUND, strokeWidth=2.4, clip=True)
-        .encode(
-            x=x,
-            y=y,
-            strokeDash=alt.StrokeDash(
-                "kind:N", scale=alt.Scale(domain=list(PRICES), range=[[1, 0], [2, 2]]), legend=None
-            ),
-            tooltip=tooltip[2:],
-        )
+        .encode(x=x, y=y, strokeDash=dash, tooltip=tooltip[2:])
     )
-    zero = (
-        alt.Chart()
-        .transform_filter("datum.kind == 'budget'")
-        .mark_rule(color=palette.FRONTIER, opacity=0.6, aria=False)
-        .encode(y=alt.YDatum(0.0))
-    )
-    layers = (zero, curves, _budget(x), _points(x, y, styles, tooltip))
-    return alt.layer(*layers, data=frame).properties(
-        height=330, padding={"top": 10, "left": 5, "right": 12, "bottom": 5}
-    )
+    zero = _of_kind("budget").mark_rule(color=palette.FRONTIER, opacity=0.6, aria=False).encode(y=alt.YDatum(0.0))
+    layers = (zero, curves, _dashed("budget").encode(x=x), _points(x, y, styles, tooltip))
+    return alt.layer(*layers, data=frame).properties(height=330, padding=ROOM)

@@ -1,8 +1,9 @@
-"""Charts of the paper's figures that no other page has."""
+"""Charts of the paper's figures, and curves by the depth of a tree."""
 
 import altair as alt
 import pandas as pd
 
+from commod.charts import palette
 from commod.charts.compare import MethodStyle, method_channels
 from commod.charts.parts import tips, x_axis, y_axis
 
@@ -24,10 +25,8 @@ def plot_scatter(
     ----------
     frame : DataFrame
         Columns ``label`` (of a style), ``x, y, settings``.
-    percent : bool
-        Whether x is a share.
-    zero : bool
-        Whether the axis of y begins at 0.
+    percent, zero : bool
+        Whether x is a share, and whether the axis of y begins at 0.
     joined : bool
         Whether the points of a label are joined, in their order in the frame.
     columns : int
@@ -35,13 +34,14 @@ def plot_scatter(
     """
     # Padding would also begin below 0, where no figure can be.
     around, from_zero = alt.Scale(zero=False, padding=12), alt.Scale(zero=True, nice=True)
+    channels = method_channels(styles, legend=True, columns=columns)
     points = (
         alt.Chart()
         .mark_point(size=90 if joined else 45, strokeWidth=1.5, opacity=0.85 if joined else 0.7)
         .encode(
             x=x_axis("x:Q", x_title, ".0%" if percent else ".2f", scale=around),
             y=y_axis("y:Q", y_title, scale=from_zero if zero else around),
-            **method_channels(styles, legend=True, columns=columns),
+            **channels,
             tooltip=tips(
                 ("label:N", "Method"), ("settings:N", "Setting"), ("x:Q", x_title, ".3f"), ("y:Q", y_title, ".3f")
             ),
@@ -49,8 +49,8 @@ def plot_scatter(
     )
     if not joined:
         return points.properties(height=340, data=frame)
-    stroke = method_channels(styles, legend=True, columns=columns)["stroke"]
-    lines = alt.Chart().mark_line(strokeWidth=1.5, aria=False).encode(x="x:Q", y="y:Q", stroke=stroke, order="order:Q")
+    lines = alt.Chart().mark_line(strokeWidth=1.5, aria=False)
+    lines = lines.encode(x="x:Q", y="y:Q", stroke=channels["stroke"], order="order:Q")
     return alt.layer(lines, points, data=frame).properties(height=340 if columns > 1 else 430)
 
 
@@ -74,3 +74,21 @@ def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_tit
     lines = alt.Chart().mark_line(strokeWidth=1.6).encode(x=x, y=y, stroke=channels["stroke"], order="depth:Q")
     points = alt.Chart().mark_point(size=55, strokeWidth=1.5).encode(x=x, y=y, **channels, tooltip=tooltip)
     return alt.layer(spread, lines, points, data=frame).properties(height=340)
+
+
+def plot_f1_by_depth(frame: pd.DataFrame) -> alt.LayerChart:
+    """F1 of the tree of the changes by its depth, the depth shown marked.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``depth, f1, leaves, shown``.
+    """
+    base = alt.Chart().encode(
+        x=alt.X("depth:O", title="Depth (questions asked)", axis=alt.Axis(labelAngle=0)),
+        y=y_axis("f1:Q", "F1 on test", scale=alt.Scale(domain=[0, 1])),
+        tooltip=tips(("depth:O", "Depth"), ("f1:Q", "F1", ".2f"), ("leaves:Q", "Leaves")),
+    )
+    line = base.mark_line(color=palette.G, point=alt.OverlayMarkDef(color=palette.G, size=45))
+    shown = base.transform_filter("datum.shown").mark_point(color=palette.F, size=230, strokeWidth=3)
+    return alt.layer(line, shown, data=frame).properties(height=230)

@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import coloured, line_at, shaped, tips, towards, x_axis, y_axis
+from commod.charts.parts import coloured, line_at, model_tips, read_out, shaped, towards, x_axis, y_axis
 
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
@@ -40,63 +40,40 @@ def plot_pareto(
         point belongs to, empty for none). Later rows are drawn over earlier ones.
     view : {"fairness", "changes"}
         Fairness against accuracy, or accuracy against the share of changed decisions.
-    fairness_title : str
-        Name of the fairness axis, with what is fair.
-    fairer : str
-        Which way is fairer, in words with an arrow.
+    fairness_title, fairer : str
+        Name of the fairness axis, with what is fair, and which way is fairer, in words with an arrow.
     line : float, optional
         A value of fairness to draw a line at, such as that of the four-fifths rule.
     called : tuple of (words, words)
         What kinds are called in another language.
     """
     scale = alt.Scale(zero=False, padding=14, nice=True)
-    accuracy = {
-        "shorthand": "accuracy:Q",
-        "scale": scale,
-        "axis": alt.Axis(format="%", tickCount=3, labelFlush=False),
-    }
+    accuracy = "accuracy:Q", "Accuracy", "%"
     if view == "fairness":
         x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=3, scale=scale)
-        y = alt.Y(**accuracy, title="Accuracy")
+        y = y_axis(*accuracy, ticks=3, scale=scale, labelFlush=False)
     else:
-        x = alt.X(**accuracy, title="Accuracy")
+        x = x_axis(*accuracy, ticks=3, scale=scale)
         y = y_axis("change_rate:Q", "Decisions changed", "%", ticks=6, scale=scale)
     # f and g are named in the chart: no legend speaks of what is not drawn.
     color = coloured("kind:N", list(KINDS), [colour for colour, _, _ in KINDS.values()], None)
     shape = shaped("kind:N", list(KINDS), [shape for _, shape, _ in KINDS.values()], None)
-    tooltip = tips(
-        ("called:N", "Model"),
-        ("settings:N", "Setting"),
-        ("fairness:Q", fairness_title, ".3f"),
-        ("accuracy:Q", "Accuracy", ".1%"),
-        ("change_rate:Q", "Decisions changed", ".1%"),
-    )
+    tooltip = model_tips(("called:N", "Model"), fairness_title)
     # Two layers, not one per kind: the browser runs each layer's whole dataflow at every move of a slider.
     sizes = json.dumps({kind: size for kind, (_, _, size) in KINDS.items()})
     names = json.dumps({kind: kind for kind in KINDS} | dict(called))
-    # What a screen reader says of a point.
-    words = (
-        f"datum.called + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
-        "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
-    )
     pick = alt.selection_point(name="pick", fields=["id"], on="click", empty=False)
     lines = (
         alt.Chart()
         .transform_filter("datum.line != ''")
         .mark_line(strokeWidth=1.6)
-        .encode(
-            x=x,
-            y=y,
-            color=color,
-            detail="line:N",
-            order="order:Q",
-            opacity=alt.condition(alt.datum.kind == SWEEP, alt.value(0.5), alt.value(1)),
-        )
+        .encode(x=x, y=y, color=color, detail="line:N", order="order:Q")
+        .encode(opacity=alt.condition(alt.datum.kind == SWEEP, alt.value(0.5), alt.value(1)))
     )
     points = (
         alt.Chart()
         .transform_calculate(size=f"({sizes})[datum.kind]", called=f"({names})[datum.kind]")
-        .transform_calculate(words=words)
+        .transform_calculate(words=read_out("called", fairness_title))
         .mark_point(filled=True, opacity=0.95)
         .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
         .encode(description="words:N")

@@ -14,6 +14,25 @@ def tips(*columns: tuple[str, Any] | tuple[str, Any, str]) -> list[alt.Tooltip]:
     return [alt.Tooltip(name, title=title, format=form[0] if form else alt.Undefined) for name, title, *form in columns]
 
 
+def interval_tips(form: str, low: str = "low:Q", high: str = "high:Q") -> tuple[tuple[str, str, str], ...]:
+    """The ends of a 95 % interval, for `tips`."""
+    return (low, "95 % interval from", form), (high, "to", form)
+
+
+def model_tips(name: tuple[str, str], fairness_title: str) -> list[alt.Tooltip]:
+    """Tooltips of a model: its name, its setting, and its figures."""
+    figures = ("accuracy:Q", "Accuracy", ".1%"), ("change_rate:Q", "Decisions changed", ".1%")
+    return tips(name, ("settings:N", "Setting"), ("fairness:Q", fairness_title, ".3f"), *figures)
+
+
+def read_out(name: str, fairness_title: str) -> str:
+    """What a screen reader says of a model: the column with its name, its figures, and its setting."""
+    return (
+        f"datum.{name} + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
+        "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
+    )
+
+
 def tick_format(form: Any) -> Any:
     """A format without its decimals: ticks then have as many as tell them apart, and never read 0.74, 0.74, 0.75."""
     return re.sub(r"\.\d+~?(?=[f%]$)", "", form) if isinstance(form, str) else form
@@ -32,6 +51,18 @@ def line_at(value: float, told: str) -> alt.Chart:
         .mark_rule(strokeDash=[3, 4], strokeWidth=1.5, color=palette.FRONTIER, aria=False)
         .encode(x=alt.XDatum(value, type="quantitative"), tooltip=alt.value(told))
     )
+
+
+def low_to_high(y: Any, offset: int, **mark: Any) -> alt.Chart:
+    """A line from ``low`` to ``high`` in each row, so many pixels below its middle."""
+    rule = alt.Chart().mark_rule(**{"strokeWidth": 2.5, "yOffset": offset, "y2Offset": offset} | mark)
+    return rule.encode(x=alt.X("low:Q"), x2="high:Q", y=y)
+
+
+def diagonal() -> alt.Chart:
+    """A dashed line from (0, 0) to (1, 1)."""
+    rule = alt.Chart().mark_rule(strokeDash=[4, 4], color="#777777", aria=False)
+    return rule.encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(1), y2=alt.datum(1))
 
 
 def x_axis(
@@ -54,6 +85,12 @@ def by_rank(column: str, **axis: Any) -> alt.Y:
     return alt.Y(column, title=None, sort=alt.EncodingSortField("rank", op="min"), axis=alt.Axis(**axis))
 
 
+def across_by_rank(column: str, title: str, angle: int) -> alt.X:
+    """A column for each name, in the order of the column ``rank``; the names stand at an angle."""
+    axis = alt.Axis(labelAngle=angle, labelOverlap=False)
+    return alt.X(column, title=title, sort=alt.EncodingSortField("rank", op="min"), axis=axis)
+
+
 def legend_below(columns: Any = alt.Undefined, **legend: Any) -> alt.Legend:
     """A legend below the chart, in so many columns."""
     return alt.Legend(title=None, orient="bottom", columns=columns, **legend)
@@ -67,3 +104,14 @@ def coloured(column: str, names: Sequence[Any], colours: Sequence[Any], legend: 
 def shaped(column: str, names: Sequence[Any], shapes: Sequence[Any], legend: Any = alt.Undefined) -> alt.Shape:
     """A shape for each name in a column."""
     return alt.Shape(column, scale=alt.Scale(domain=names, range=shapes), legend=legend)
+
+
+def outlined(
+    column: str, names: Sequence[Any], colours: Sequence[Any], fills: Sequence[Any], shapes: Sequence[Any], legend: Any
+) -> dict[str, Any]:
+    """Stroke, fill and shape for each name in a column, for an encoding."""
+    return {
+        "stroke": alt.Stroke(column, scale=alt.Scale(domain=names, range=colours), legend=legend),
+        "fill": alt.Fill(column, scale=alt.Scale(domain=names, range=fills), legend=legend),
+        "shape": shaped(column, names, shapes, legend),
+    }

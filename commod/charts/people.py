@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import by_rank, coloured, legend_below, shaped, tips, x_axis
+from commod.charts.parts import by_rank, coloured, interval_tips, legend_below, low_to_high, shaped, tips, x_axis
 
 BEFORE, AFTER = "before (f)", "now (g)"
 COLOURS = {"changed": palette.G, "better": palette.BETTER, "worse": palette.WORSE}
@@ -37,17 +37,21 @@ def names_above(offset: int, *, lines: int = 1, column: str = "name", size: int 
     )
 
 
+def stacked(frame: pd.DataFrame, x: alt.X, color: alt.Color, tooltip: list[alt.Tooltip]) -> alt.Chart:
+    """Bars in the order of the column ``place``, each row's name above them."""
+    bars = alt.Chart(frame).mark_bar(size=15, yOffset=8)
+    bars = bars.encode(x=x, y=names_above(-9), color=color, order="place:Q", tooltip=tooltip)
+    return bars.properties(height=alt.Step(44))
+
+
 def plot_segment_shares(
     frame: pd.DataFrame, *, of: str = "changed", title: str = "Changed", step: int = 38
 ) -> alt.LayerChart:
-    """Share of each segment that changed as a bar with its interval, and that of everyone as a mark across it.
+    """Share of each segment that changed as a bar with its interval, and everyone's share as a mark across it.
 
-    The name of a segment stands above its bar, so that a narrow screen has room for both.
-
-    `frame`: columns ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share,
-    low, high`` and ``overall`` (the share of everyone, the same in every row). `of`: {"changed", "better", "worse"};
-    what is counted, for the colour. `title`: of the axis, without its unit. `step`: height of a segment in pixels: 38
-    has room for a name of one line, 50 for one of two.
+    `frame`: ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share, low,
+    high`` and ``overall`` (everyone's share). `of`: a key of `COLOURS`. `title`: of the axis, without its unit. `step`:
+    height of a segment in pixels: 38 has room for a name of one line above the bar, 50 for two.
     """
     colour = COLOURS[of]
     down = step // 2 - 10
@@ -58,33 +62,24 @@ def plot_segment_shares(
         ("count:Q", "People", ","),
         ("part:Q", title, ","),
         ("share:Q", "Share", ".1%"),
-        ("low:Q", "95 % interval from", ".1%"),
-        ("high:Q", "to", ".1%"),
+        *interval_tips(".1%"),
     )
     bars = (
         alt.Chart()
         .mark_bar(size=13, yOffset=down, color=colour, opacity=0.45)
         .encode(x=x, y=y, tooltip=tooltip, description="name:N")
     )
-    ranges = (
-        alt.Chart()
-        .mark_rule(strokeWidth=2.5, yOffset=down, y2Offset=down, color=colour)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tooltip)
-    )
-    everyone = (
-        alt.Chart()
-        .mark_tick(thickness=2, size=19, yOffset=down, color=palette.FRONTIER)
-        .encode(x=alt.X("overall:Q"), y=y)
-    )
+    ranges = low_to_high(y, down, color=colour).encode(tooltip=tooltip)
+    everyone = alt.Chart().mark_tick(thickness=2, size=19, yOffset=down, color=palette.FRONTIER)
+    everyone = everyone.encode(x=alt.X("overall:Q"), y=y)
     return alt.layer(bars, everyone, ranges, data=frame).properties(height=alt.Step(step))
 
 
 def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     """Rate of positive decisions by group and label, before and now, joined by a line.
 
-    `frame`: columns ``name`` (group and label, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low,
-    high`` (the ends of the line, the same for both models), ``people, count``. `decision`: the positive decision, in
-    words.
+    `frame`: ``name`` (group and label), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high`` (the ends of the
+    line), ``people, count``. `decision`: the positive decision, in words.
     """
     y = names_above(-11)
     tooltip = tips(
@@ -94,11 +89,7 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         ("count:Q", "Of", ","),
         ("rate:Q", "Rate", ".1%"),
     )
-    lines = (
-        alt.Chart()
-        .mark_rule(strokeWidth=2, yOffset=7, y2Offset=7, color=palette.FRONTIER)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y)
-    )
+    lines = low_to_high(y, 7, strokeWidth=2, color=palette.FRONTIER)
     points = _before_and_now(y, decision, tooltip, alt.Scale(domain=[0, 1]))
     return alt.layer(lines, points, data=frame).properties(height=alt.Step(44))
 
@@ -106,9 +97,8 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
 def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     """Rate of positive decisions of many groups before and now, with the interval of the latter, and everyone's.
 
-    `frame`: columns ``name`` (of the group, as shown), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high``
-    (its interval), ``people, count`` and ``overall`` (everyone's rate now, the same in every row). `decision`: the
-    positive decision, in words.
+    `frame`: ``name`` (of the group), ``rank``, ``model`` (`BEFORE` or `AFTER`), ``rate, low, high``, ``people, count``
+    and ``overall`` (everyone's rate now). `decision`: the positive decision, in words.
     """
     y = names_above(-10)
     tooltip = tips(
@@ -117,8 +107,7 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         ("people:Q", f"Decided “{decision}”", ",.0f"),
         ("count:Q", "Of", ",.0f"),
         ("rate:Q", "Rate", ".1%"),
-        ("low:Q", "95 % interval from", ".1%"),
-        ("high:Q", "to", ".1%"),
+        *interval_tips(".1%"),
     )
     everyone = (
         alt.Chart()
@@ -126,12 +115,8 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         .mark_rule(strokeDash=[4, 4], color=palette.FRONTIER, aria=False)
         .encode(x=alt.X("overall:Q"))
     )
-    intervals = (
-        alt.Chart()
-        .transform_filter("indexof(datum.model, '(g)') >= 0")  # in every language
-        .mark_rule(strokeWidth=2.5, yOffset=7, y2Offset=7, color=palette.G, opacity=0.5)
-        .encode(x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tooltip)
-    )
+    intervals = low_to_high(y, 7, color=palette.G, opacity=0.5).encode(tooltip=tooltip)
+    intervals = intervals.transform_filter("indexof(datum.model, '(g)') >= 0")  # in every language
     points = _before_and_now(y, decision, tooltip, alt.Scale(domainMin=0, nice=True))
     return alt.layer(everyone, intervals, points, data=frame).properties(height=alt.Step(38))
 

@@ -1,12 +1,13 @@
 """What a room has guessed, tried and voted for: every person counts as one, and a mean is never drawn alone."""
 
 import json
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import coloured, shaped, tips
+from commod.charts.parts import coloured, outlined, tips
 from commod.charts.people import names_above
 
 # Size of letters, in pixels, unless another is asked for.
@@ -28,6 +29,12 @@ def _axis(font: int, **more: object) -> alt.Axis:
     return alt.Axis(labelFontSize=font, titleFontSize=font, titlePadding=14, labelFlush=False, labelLimit=0, **more)
 
 
+def _figure(channel: Any, column: str, title: str, font: int, form: str, ticks: int, padding: int) -> Any:
+    """The axis of a figure."""
+    scale = alt.Scale(zero=False, padding=padding, nice=True)
+    return channel(column, title=title, scale=scale, axis=_axis(font, format=form, tickCount=ticks))
+
+
 def _people(title: str, font: int) -> alt.Axis:
     """Of a count: between whole numbers there is no label."""
     whole = "datum.value % 1 ? '' : format(datum.value, 'd')"
@@ -43,9 +50,8 @@ def plot_guesses(
 ) -> alt.LayerChart:
     """A histogram of guessed numbers, and what the model says as a line.
 
-    `frame`: a row for each bar, ``kind`` (`guesses`), ``low``, ``high`` and ``people``; and one with ``kind``
-    (`answer`) and the answer as ``low``. `title`: of the numbers, with their unit. `people`: of the counts. `guesses`,
-    `answer`: what bars and line are called. `font`: size of letters in pixels, as in all charts here.
+    `frame`: a row for each bar, ``kind`` (`guesses`), ``low``, ``high``, ``people``; and one with ``kind`` (`answer`)
+    and the answer as ``low``. `title`, `people`: of the axes. `font`: size of letters in pixels, as in all charts here.
     """
     x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(font, tickCount=6))
     color = coloured("kind:N", [guesses, answer], [palette.F, palette.G], _legend(font, symbolType="square"))
@@ -62,27 +68,18 @@ def plot_guesses(
             tooltip=tips(("low:Q", "≥"), ("high:Q", "<"), ("people:Q", people)),
         )
     )
-    line = (
-        alt.Chart()
-        .transform_filter(alt.datum.kind == answer)
-        .mark_rule(strokeWidth=5)
-        .encode(x=x, color=color, tooltip=tips(("low:Q", answer)))
-    )
-    number = (
-        alt.Chart()
-        .transform_filter(alt.datum.kind == answer)
-        .mark_text(dy=-10, fontSize=font, fontWeight="bold")
-        .encode(x=x, y=alt.value(0), text=alt.Text("low:Q", format=","), color=color)
-    )
+    model = alt.Chart().transform_filter(alt.datum.kind == answer).encode(x=x, color=color)
+    line = model.mark_rule(strokeWidth=5).encode(tooltip=tips(("low:Q", answer)))
+    number = model.mark_text(dy=-10, fontSize=font, fontWeight="bold")
+    number = number.encode(y=alt.value(0), text=alt.Text("low:Q", format=","))
     return alt.layer(bars, line, number, data=frame).properties(height=300, padding={**_ROOM_FOR_LABELS, "top": 28})
 
 
 def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str, font: int = TYPE) -> alt.LayerChart:
     """How many gave each answer, as bars with their count; an answer's name stands above its bar.
 
-    `frame`: columns ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`) and
-    ``people``. `kinds`: of bars, each in a colour of its own: rounds of a vote, or whether the model says so, too.
-    `people`: title of the counts.
+    `frame`: ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`, each in a colour of
+    its own) and ``people``. `people`: title of the counts.
     """
     y = names_above(-12, size=font)
     x = alt.X("people:Q", scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, 1])), axis=_people(people, font))
@@ -107,43 +104,28 @@ def plot_models(
     people: str,
     font: int = TYPE,
 ) -> alt.LayerChart:
-    """Models that people stand at or have voted for, among all that there are: fairness against accuracy.
+    """Models that people chose or voted for, among all that there are: fairness against accuracy.
 
-    A point is as large as many people stand there, with their number; lines lead from first votes, which are rings, to
-    second ones, which fit into them.
+    A point grows with the people there and shows their number. Lines lead from first votes (rings) to second ones.
 
-    `frame`: columns ``kind``, ``fairness``, ``accuracy``, ``people`` (0 where nobody stands), ``who`` (their names and
-    the setting), ``line`` (which line the row belongs to, empty for none) and ``order`` (along it). Later rows are
-    drawn over earlier ones. `kinds`: what ``kind`` may be, each with its role, a key of `ROLES`. `x_title`, `y_title`,
-    `people`: of the axes, with their units, and of the counts.
+    `frame`: ``kind, fairness, accuracy, people`` (0 where nobody is), ``who`` (names and setting), ``line`` (empty for
+    none), ``order`` (along it). Later rows are drawn on top. `kinds`: what ``kind`` may be, with its key of `ROLES`.
     """
     names, roles = zip(*kinds, strict=True)
     behind = next((name for name, role in kinds if role == "frontier"), "")
-    x = alt.X(
-        "fairness:Q",
-        title=x_title,
-        scale=alt.Scale(zero=False, padding=24, nice=True),
-        axis=_axis(font, format="f", tickCount=4),
-    )
-    y = alt.Y(
-        "accuracy:Q",
-        title=y_title,
-        scale=alt.Scale(zero=False, padding=24, nice=True),
-        axis=_axis(font, format="%", tickCount=5),
-    )
+    x = _figure(alt.X, "fairness:Q", x_title, font, "f", 4, padding=24)
+    y = _figure(alt.Y, "accuracy:Q", y_title, font, "%", 5, padding=24)
     ring = next(name for name, role in kinds if role == "first") if {"first", "last"} <= set(roles) else ""
     colours = [ROLES[role][0] for role in roles]
     legend = _legend(font, columns=2, symbolOpacity=1)
-    stroke = alt.Stroke("kind:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
     filled = ["transparent" if name == ring else colour for name, colour in zip(names, colours, strict=True)]
-    fill = alt.Fill("kind:N", scale=alt.Scale(domain=names, range=filled), legend=legend)
-    shape = shaped("kind:N", names, [ROLES[role][1] for role in roles], legend)
+    channels = outlined("kind:N", names, colours, filled, [ROLES[role][1] for role in roles], legend)
     area = f"datum.people ? {DOT} * sqrt(datum.people) : datum.kind == {json.dumps(behind)} ? 30 : 200"
     lines = (
         alt.Chart()
         .transform_filter("datum.line != ''")
         .mark_line(strokeWidth=2, opacity=0.6, aria=False)
-        .encode(x=x, y=y, stroke=stroke, detail="line:N", order="order:Q")
+        .encode(x=x, y=y, stroke=channels["stroke"], detail="line:N", order="order:Q")
     )
     tooltip = tips(
         ("kind:N", " "),
@@ -158,16 +140,8 @@ def plot_models(
         .transform_filter("datum.line == '' || datum.people == 0")
         .transform_calculate(size=f"({is_ring} ? 2.2 : 1) * ({area})")
         .mark_point(opacity=0.95)
-        .encode(
-            x=x,
-            y=y,
-            stroke=stroke,
-            fill=fill,
-            shape=shape,
-            size=alt.Size("size:Q", scale=None),
-            strokeWidth=alt.condition(is_ring, alt.value(3), alt.value(0)),
-            tooltip=tooltip,
-        )
+        .encode(x=x, y=y, **channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
+        .encode(strokeWidth=alt.condition(is_ring, alt.value(3), alt.value(0)))
     )
     counts = alt.Chart().transform_filter("datum.people > 1 && datum.line == ''").encode(x=x, y=y, text="people:Q")
     number = {"fontSize": font, "fontWeight": "bold"}
@@ -179,18 +153,12 @@ def plot_models(
 def plot_strip(
     frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str, font: int = TYPE
 ) -> alt.LayerChart:
-    """One figure of the models that people voted for: a row for each round, a line from each first vote to the second.
+    """One figure of the models that people voted for: a row per round, a line from each first vote to the second.
 
-    `frame`: columns ``round`` (one of `rounds`), ``value``, ``people``, ``who``, ``line`` (empty for a point) and
-    ``order``. `rounds`: in their order. `title`, `form`: of the figure, with its unit, and how it is written. `people`:
-    title of the counts.
+    `frame`: ``round`` (one of `rounds`), ``value, people, who``, ``line`` (empty for a point), ``order``. `title`,
+    `form`: of the figure, and its format. `people`: title of the counts.
     """
-    x = alt.X(
-        "value:Q",
-        title=title,
-        scale=alt.Scale(zero=False, padding=20, nice=True),
-        axis=_axis(font, format=form, tickCount=4),
-    )
+    x = _figure(alt.X, "value:Q", title, font, form, 4, padding=20)
     y = alt.Y(
         "round:N", title=None, sort=list(rounds), scale=alt.Scale(domain=list(rounds)), axis=_axis(font, grid=False)
     )
@@ -206,13 +174,8 @@ def plot_strip(
         .transform_filter("datum.line == ''")
         .transform_calculate(size=f"{DOT} * sqrt(datum.people)")
         .mark_point(filled=True, opacity=0.95)
-        .encode(
-            x=x,
-            y=y,
-            color=color,
-            size=alt.Size("size:Q", scale=None),
-            tooltip=tips(("who:N", " "), ("people:Q", people), ("value:Q", title, form)),
-        )
+        .encode(x=x, y=y, color=color, size=alt.Size("size:Q", scale=None))
+        .encode(tooltip=tips(("who:N", " "), ("people:Q", people), ("value:Q", title, form)))
     )
     counts = (
         alt.Chart()

@@ -5,13 +5,7 @@ import pandas as pd
 
 from commod.charts import palette
 from commod.charts.compare import MethodStyle
-from commod.charts.parts import coloured, tips, x_axis
-
-
-def _labels() -> alt.Axis:
-    return alt.Axis(
-        labelExpr="split(datum.label, '|')", labelLimit=170, labelPadding=6, labelLineHeight=14, labelOverlap=False
-    )
+from commod.charts.parts import by_rank, coloured, tips, x_axis
 
 
 def term_styles(outcomes: tuple[str, str], favourable: int = 1) -> tuple[MethodStyle, MethodStyle]:
@@ -26,14 +20,14 @@ def plot_waterfall(
 ) -> alt.LayerChart:
     """The running sum on the scale of the logit, a row for each term.
 
-    `frame`: columns ``label`` (two lines, parted by "|", with the term's value: beside the axis it has the theme's
-    colour, which a text among the bars would not), ``rank`` (of the row), ``kind`` ("f", "g", "up" or "down"), ``start,
-    end`` (of the bar), ``ratio`` (what it adds to r, if anything does). `outcomes`: what a score below 0 and above 0
-    decides. `favourable`: {0, 1}; the outcome that is better for a person; terms that lead to it have its colour.
-    `title`: of the axis.
+    `frame`: ``label`` (two lines, parted by "|", with the term's value), ``rank``, ``kind`` ("f", "g", "up" or "down"),
+    ``start, end`` (of the bar), ``ratio`` (what it adds to r, if anything). `outcomes`: what a score below and above 0
+    decides. `favourable`: which of them is better for a person; terms that lead to it have its colour.
     """
     low, high = outcomes
     styles = term_styles(outcomes, favourable)
+    names = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
+    ratio = [("ratio:Q", "In r", "+.3f")] if "ratio" in frame else []
     bars = (
         alt.Chart()
         .transform_calculate(line="replace(datum.label, '|', ', ')")
@@ -41,15 +35,11 @@ def plot_waterfall(
         .encode(
             x=x_axis("start:Q", [title, f"above 0: “{high}”", f"below 0: “{low}”"], scale=alt.Scale(zero=True)),
             x2="end:Q",
-            y=alt.Y("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=_labels()),
+            y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
             color=coloured(
                 "kind:N", ["f", "g", "up", "down"], [palette.F, palette.G, *(style.colour for style in styles)], None
             ),
-            tooltip=[
-                alt.Tooltip("line:N", title="Term"),
-                *(tips(("ratio:Q", "In r", "+.3f")) if "ratio" in frame else []),
-                alt.Tooltip("end:Q", title="Sum so far", format="+.2f"),
-            ],
+            tooltip=tips(("line:N", "Term"), *ratio, ("end:Q", "Sum so far", "+.2f")),
         )
     )
     # Once, not for each row; its meaning is told beside the chart, so it is no symbol of its own.

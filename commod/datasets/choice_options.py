@@ -53,10 +53,7 @@ def roles_json(roles: Mapping[str, Any]) -> str:
 
 
 def read_roles(content: bytes | str) -> dict[str, Any]:
-    """Fields of `Choice` from a file of roles, with ``only_named`` and ``small_together`` if they are in it.
-
-    Raises ValueError in one sentence, if it is no such file.
-    """
+    """Fields of `Choice`, ``only_named`` and ``small_together`` from a file of roles; ValueError if it is none."""
     found = read_json(content, "roles of columns", MAX_BYTES)
     check_schema(found, Roles)
     return {name: msgspec.convert(value, _TYPES[name]) for name, value in found.items()}
@@ -91,9 +88,7 @@ def _row(text: str) -> list[str]:
 
 def _merged(text: str) -> tuple[str, dict[str, str]]:
     if len(row := _row(text)) < 3:
-        raise argparse.ArgumentTypeError(
-            f"takes a column, a name and the values that are to have it, with commas between, got {text!r}"
-        )
+        raise argparse.ArgumentTypeError(f"takes COLUMN,NAME,VALUE,… with commas between, got {text!r}")
     column, name, *values = row
     return column, dict.fromkeys(values, name)
 
@@ -121,34 +116,16 @@ _OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
     ("--cut", "cuts", "COLUMN,NUMBER,…", "cut a sensitive attribute into bands there", _MANY | {"type": _cuts}),
     ("--merge", "merge", "COLUMN,NAME,VALUE,…", "put its values together under a name", _MANY | {"type": _merged}),
     ("--groups", "groups", "VALUE", "those of its groups to look at; rows of others are left out", _MANY),
-    (
-        "--unknown",
-        "unknown",
-        "train|drop",
-        "rows whose group is not known: train on them (default), or leave them out",
-        {"choices": ("train", "drop")},
-    ),
+    ("--unknown", "unknown", "train|drop", "rows of unknown group: train on them (default), or leave them out", {}),
     ("--blank", "blanks", "VALUE", "a value of outcome or group that says nothing; repeatable", _AGAIN),
     ("--weight", "weight", "COLUMN", "for how many people a row stands, as in a survey", {}),
     ("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here", {}),
-    (
-        "--scores-of",
-        "turned",
-        "favourable|other",
-        "the outcome that the scores are of (default: the favourable one)",
-        {"choices": ("favourable", "other")},
-    ),
+    ("--scores-of", "turned", "favourable|other", "the outcome that the scores are of (default: favourable)", {}),
     ("--scores-out-of", "scores_out_of", "NUMBER", "what they are divided by (100: percentages)", {"type": _number}),
     ("--number", "kinds:number", "COLUMN", "features that are numbers", _MANY),
     ("--category", "kinds:category", "COLUMN", "features that are categories", _MANY),
     ("--leave-out", "kinds:leave out", "COLUMN", "columns that are no features", _MANY),
-    (
-        "--missing",
-        "missing",
-        "fill|drop",
-        "missing features: fill them in (default), or drop those rows",
-        {"choices": ("fill", "drop")},
-    ),
+    ("--missing", "missing", "fill|drop", "missing features: fill them in (default), or drop those rows", {}),
     ("--more-is-merit", "merits:1", "COLUMN", "numbers of which more should never hurt", _MANY),
     ("--less-is-merit", "merits:-1", "COLUMN", "numbers of which less should never hurt", _MANY),
     ("--person", "person", "COLUMN", "whose row it is: all rows of a person on one side of the split", {}),
@@ -164,14 +141,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "for a file", "What is what in it. What is not said is guessed as on the page Your data, and told."
     )
-    group.add_argument(
-        "--roles", type=Path, metavar="FILE", help="roles.json, as the app offers it; options come on top"
-    )
+    group.add_argument("--roles", type=Path, metavar="FILE", help="roles.json from the app; options come on top")
     for name, field, shown, told, how in _OPTIONS:
-        group.add_argument(name, dest=f"choice_{field}", metavar=shown, help=told, **how)
-    group.add_argument(
-        "--only-named", action="store_true", help="leave out columns that no option names, instead of guessing"
-    )
+        choices = shown.split("|") if "|" in shown else None
+        group.add_argument(name, dest=f"choice_{field}", metavar=shown, help=told, choices=choices, **how)
+    group.add_argument("--only-named", action="store_true", help="leave out columns that no option names")
     group.add_argument(
         "--small-together",
         type=int,
@@ -197,9 +171,9 @@ def options_parser(wrong: str) -> argparse.ArgumentParser:
 
 
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fields of `Choice` that a command gives, with ``only_named`` and ``small_together`` if they are asked for.
+    """Fields of `Choice`, ``only_named`` and ``small_together`` that a command gives.
 
-    Raises ValueError in one sentence, if the file of roles cannot be read or a column is given two parts.
+    Raises ValueError if the file of roles cannot be read or a column is given two parts.
     """
     given: dict[str, Any] = {}
     if arguments.roles is not None:

@@ -22,8 +22,8 @@ def as_table(X: Any) -> Any:
     """`X` for pandas or numpy: a frame of polars keeps its names; a sparse matrix is refused with the way round."""
     if issparse(X):
         raise TypeError(
-            "Sparse data was passed for X, but an edit is made of dense columns: pass X.toarray() or, if that is too "
-            "large, the columns that the edit may use as a dense X, and the probabilities of f as base_scores."
+            "Sparse data was passed for X, but an edit needs dense columns: pass X.toarray(), or a dense X with fewer "
+            "columns and the probabilities of f as base_scores."
         )
     return X if isinstance(X, pd.DataFrame) or not hasattr(X, "to_pandas") else X.to_pandas()
 
@@ -118,7 +118,8 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         else:
             levels = list(pd.unique(values.dropna()))
         if len(levels) > self.max_levels:
-            counts = values.value_counts() if weight is None else _weights_of_levels(values, weight)
+            people = None if weight is None else pd.Series(weight, index=values.index)
+            counts = values.value_counts() if people is None else people.groupby(values, observed=True).sum()
             common = sorted(levels, key=lambda level: (-counts[level], str(level)))
             levels = [*common[: self.max_levels - 1], OTHER]
             self.joined_.add(values.name)
@@ -218,10 +219,6 @@ def _median(numbers: pd.Series, weight: np.ndarray | None) -> float:
     total = np.cumsum(weights[order])
     half = total[-1] / 2
     return float(values[order][[np.searchsorted(total, half, side) for side in ("left", "right")]].mean())
-
-
-def _weights_of_levels(values: pd.Series, weight: np.ndarray) -> pd.Series:
-    return pd.Series(weight, index=values.index).groupby(values, observed=True).sum()
 
 
 def _is_number(values: pd.Series) -> bool:

@@ -58,7 +58,7 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
     except OSError as error:
         raise TableError(f"{path} cannot be read ({error.strerror}): give the path of a CSV or Parquet file.") from None
     try:
-        table = read_table(content, name)
+        table = read_table(content)
     except TableError as error:
         raise TableError(f"{name}: {error}") from None
     guesses = guess_columns(table.frame)
@@ -122,10 +122,7 @@ def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], gu
     if field not in rest:
         if not columns:
             option, _ = _ASKED[field]
-            raise ChoiceError(
-                f"No column is left for {option}: it needs one with two values or more, and at most {MAX_VALUES}. Add "
-                "it, or cut a column into classes."
-            )
+            raise ChoiceError(f"No column of 2 to {MAX_VALUES} values is left for {option}: add one, or cut a column.")
         rest[field] = _sure(guess(columns, guesses), field)
     return rest[field]
 

@@ -10,29 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from commod.datasets import own_groups, raw
 from commod.datasets.choice import Choice, ChoiceError
 from commod.datasets.choice_options import roles_of
 from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
-from commod.datasets.own_groups import (
-    OTHERS,
-    as_numbers,
-    check_classes,
-    check_groups,
-    check_sizes,
-    find_groups,
-    outcomes_of,
-)
-from commod.datasets.raw import (
-    MAX_LEVELS,
-    OTHER,
-    Contract,
-    in_words,
-    learn_rule,
-    missing_in,
-    read_column,
-    read_levels,
-    respelled,
-)
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
 from commod.uploads.limits import DECIMAL_COMMAS, FILE_TYPES, count_of, short
@@ -95,25 +76,19 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         If a column is missing, an outcome or a group has too few rows, or scores are no probabilities.
     """
     _check_columns(frame, choice)
-    done: list[Done] = []
-    outcome = outcomes_of(frame, choice)
-    grouping, codes = find_groups(frame, choice)
+    outcome = own_groups.outcomes_of(frame, choice)
+    grouping, codes = own_groups.find_groups(frame, choice)
+    scores = _scores_beside_line(frame, choice) if choice.scores else None
+    times = _checked_times(frame[choice.time], choice.time) if choice.time else None
     keep = outcome.notna() & (codes >= (UNKNOWN if choice.unknown == "train" else 0))
-    scores = None
-    if choice.scores:
-        scores = _checked_scores(frame[choice.scores], choice)
-        _check_line(scores, choice)
-        keep &= scores.notna()
-    times = None
-    if choice.time:
-        times = _checked_times(frame[choice.time], choice.time)
-        keep &= times.notna()
-    _tell_dropped(done, outcome, codes, scores, times, choice)
-    named = (choice.target, *choice.sensitive_columns)
-    done += [*chain(*(_respelled_in_words(frame[column]) for column in named)), *_merges_in_words(choice)]
-    names = [column for column, kind in choice.kinds.items() if kind != "leave out" and column in frame.columns]
+    for known in (scores, times):
+        keep = keep if known is None else keep & known.notna()
+    done = _dropped_in_words(outcome, codes, scores, times, choice)
+    done += chain(*(_respelled_in_words(frame[column]) for column in (choice.target, *choice.sensitive_columns)))
+    done += _merges_in_words(choice)
     taken = (choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight)
-    names = [column for column in names if column not in taken]
+    kinds = {column: kind for column, kind in choice.kinds.items() if column in frame.columns and column not in taken}
+    names = [column for column, kind in kinds.items() if kind != "leave out"]
     if not names:
         raise ChoiceError("No feature is left: choose at least one column as a number or a category.")
     X, contract, told = _features(frame.loc[keep, names], choice)
@@ -128,9 +103,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     _check_cells(y, s, grouping.groups)
     weight = _checked_weight(frame.loc[index, choice.weight]) if choice.weight else None
     constant = [column for column in X.columns if len(pd.unique(X[column])) == 1]
-    if constant:
-        done += [Done("{column}: the same in all rows that are left, and so left out.", column) for column in constant]
-        X = X.drop(columns=constant)
+    done += [Done("{column}: the same in all rows that are left, and so left out.", column) for column in constant]
+    X = X.drop(columns=constant)
     contract = tuple(rule for rule in contract if rule.name in X.columns)
     if X.empty or not len(X.columns):
         raise ChoiceError("No feature is left that differs between people: choose other columns.")
@@ -165,17 +139,22 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         weight=weight.loc[index] / weight.loc[index].mean() if weight is not None else None,
     )
     if choice.confirm:
-        try:
-            task = task.seal(choice.confirm)
-            check_sizes(task.y, task.sensitive, task.groups)
-        except ValueError as error:
-            raise ChoiceError(f"Nobody can be sealed here: switch that off. {error}") from None
+        task = _sealed(task, choice.confirm)
         done.append(Done("{rows} row{s} {are} sealed until a decision is made.", rows=len(X) - len(task.y)))
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
 
 
-def _spec(name: str, choice: Choice, grouping: Grouping, contract: Contract, outcome: pd.Series) -> TaskSpec:
+def _sealed(task: Task, share: float) -> Task:
+    try:
+        task = task.seal(share)
+        own_groups.check_sizes(task.y, task.sensitive, task.groups)
+    except ValueError as error:
+        raise ChoiceError(f"Nobody can be sealed here: switch that off. {error}") from None
+    return task
+
+
+def _spec(name: str, choice: Choice, grouping: Grouping, contract: raw.Contract, outcome: pd.Series) -> TaskSpec:
     good = " or ".join(choice.good_values)
     others = [value for value in pd.unique(outcome) if value not in choice.good_values]
     bad = others[0] if len(others) == 1 else f"not {good}"
@@ -201,10 +180,10 @@ def _check_size(X: pd.DataFrame) -> None:
     columns = sum(X[name].nunique() if isinstance(X[name].dtype, pd.CategoricalDtype) else 1 for name in X.columns)
     rows = int(0.3 * len(X) + min(0.7 * len(X), MAX_TRAINING))
     if rows * columns > MAX_ENCODED:
+        most = MAX_ENCODED // 10**6
         raise ChoiceError(
-            f"Written out as columns of 0 and 1, the categories of this table make {columns:,} columns of {rows:,} "
-            f"rows; at most {MAX_ENCODED // 10**6} million numbers fit: leave out categories with many values, or "
-            "bring a sample of the rows."
+            f"The categories of this table become {columns:,} columns of {rows:,} rows; at most {most} million numbers "
+            "fit: leave out categories with many values, or bring a sample of the rows."
         )
 
 
@@ -235,7 +214,7 @@ def _feature(rule: ColumnRule, choice: Choice) -> Feature:
     return Feature(name, name, "number", unit, merit=choice.merits.get(name, 0))
 
 
-def _recipe(choice: Choice, contract: Contract) -> str:
+def _recipe(choice: Choice, contract: raw.Contract) -> str:
     defaults = vars(Choice("", "", "", ("", ""), {}))
     chosen = {key: value for key, value in vars(choice).items() if value != defaults[key]}
     arguments = "\n".join(f"    {key}={value!r}," for key, value in chosen.items())
@@ -247,7 +226,7 @@ def _recipe(choice: Choice, contract: Contract) -> str:
         f"choice = Choice(\n{arguments}\n)\n"
         "task = make_task(table, choice).task\n"
         "# task.contract says how a cell of the file is read:\n"
-        + "".join(f"#   {str(rule.name)!r}: {' '.join(in_words(rule).split())}\n" for rule in contract)
+        + "".join(f"#   {str(rule.name)!r}: {' '.join(raw.in_words(rule).split())}\n" for rule in contract)
     )
 
 
@@ -276,39 +255,33 @@ def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
     if choice.scores in (choice.target, *columns):
         raise ChoiceError("The column of scores is the outcome or the sensitive attribute: choose another.")
     if choice.weight and choice.weight in (choice.target, *columns, choice.scores):
-        raise ChoiceError(
-            "The column of weights is the outcome, the sensitive attribute or the scores: choose another."
-        )
+        raise ChoiceError("The column of weights is outcome, sensitive attribute or scores: choose another.")
     if choice.person and choice.time:
         raise ChoiceError("The rows are split by person or by time: choose one of the two.")
     if choice.target in (choice.person, choice.time):
         raise ChoiceError("The rows cannot be split by the outcome: choose another column for that.")
     cut = None if choice.target_cut is None else (choice.target_cut,)
-    classes = check_classes(frame[choice.target], cut, "outcome", "class") - set(choice.blanks)
+    classes = own_groups.check_classes(frame[choice.target], cut, "outcome", "class") - set(choice.blanks)
     for value in choice.good_values or ("",):
         if value not in classes:
             raise ChoiceError(f"“{_short(value)}” is no value of “{_short(choice.target)}”: choose one that is.")
     if not classes - set(choice.good_values):
         raise ChoiceError(f"All values of “{_short(choice.target)}” are chosen as good: leave out those that are not.")
-    check_groups(frame, choice)
+    own_groups.check_groups(frame, choice)
 
 
 def _checked_weight(values: pd.Series) -> pd.Series:
     column = _short(values.name)
-    numbers, wrong = as_numbers(values)
+    numbers, wrong = own_groups.as_numbers(values)
     if wrong:
-        raise ChoiceError(
-            f"{count_of(wrong, 'cell')} of “{column}” cannot be read as a number: weights are numbers, so choose "
-            "another column."
-        )
+        raise ChoiceError(f"{count_of(wrong, 'cell')} of “{column}” cannot be read as a weight: choose another column.")
     if missing := int(numbers.isna().sum()):
-        raise ChoiceError(
-            f"“{column}” has no weight for {count_of(missing, 'row')}: fill in what is missing, leave such rows out of "
-            "the file, or use no weights."
-        )
+        rows = count_of(missing, "row")
+        raise ChoiceError(f"“{column}” has no weight for {rows}: fill it in, drop those rows, or use no weights.")
     if below := int((numbers < 0).sum()):
         raise ChoiceError(
-            f"“{column}” holds {count_of(below, 'weight')} below 0. A weight counts people: correct these rows, or leave them out."
+            f"“{column}” holds {count_of(below, 'weight')} below 0. A weight counts people: correct these rows, or "
+            "leave them out."
         )
     if not (numbers > 0).any():
         raise ChoiceError(f"All weights in “{column}” are 0, so nobody counts: choose another column.")
@@ -317,11 +290,9 @@ def _checked_weight(values: pd.Series) -> pd.Series:
 
 def _checked_scores(values: pd.Series, choice: Choice) -> pd.Series:
     column, most = _short(choice.scores), choice.scores_out_of
-    numbers, wrong = as_numbers(values)
+    numbers, wrong = own_groups.as_numbers(values)
     if wrong:
-        raise ChoiceError(
-            f"{count_of(wrong, 'cell')} of “{column}” cannot be read as a number: scores are probabilities."
-        )
+        raise ChoiceError(f"{count_of(wrong, 'cell')} of “{column}” cannot be read as a number: scores are numbers.")
     low, high = numbers.min(), numbers.max()
     if not (np.isfinite(most) and most > 0):
         raise ChoiceError(f"Scores cannot be out of {most:g}: choose 1, 10 or 100.")
@@ -346,17 +317,19 @@ def with_a_line(frame: pd.DataFrame, choice: Choice) -> Choice:
     return choice if low <= choice.threshold < high else replace(choice, threshold=(low + high) / 2)
 
 
-def _check_line(scores: pd.Series, choice: Choice) -> None:
+def _scores_beside_line(frame: pd.DataFrame, choice: Choice) -> pd.Series:
+    scores = _checked_scores(frame[choice.scores], choice)
     low, high = scores.min(), scores.max()
     if not low <= choice.threshold < high:
         raise ChoiceError(
             f"All scores in “{_short(choice.scores)}” are on one side of {choice.threshold:g}, so f decides alike "
             f"about everybody: choose a cut-off between {low:.3g} and {high:.3g}."
         )
+    return scores
 
 
 def _checked_times(values: pd.Series, column: str) -> pd.Series:
-    times, _ = as_numbers(values)
+    times, _ = own_groups.as_numbers(values)
     if times.notna().sum() < 0.5 * values.notna().sum():
         raise ChoiceError(f"“{_short(column)}” holds no dates and no numbers: choose another column to split by time.")
     return times
@@ -364,7 +337,7 @@ def _checked_times(values: pd.Series, column: str) -> pd.Series:
 
 def _people(values: pd.Series) -> pd.Series:
     """A number for each person; a row that does not say whose it is, is a person of its own."""
-    codes = pd.factorize(read_levels(values))[0]
+    codes = pd.factorize(raw.read_levels(values))[0]
     unknown = codes < 0
     codes[unknown] = codes.max(initial=-1) + 1 + np.arange(unknown.sum())
     return pd.Series(codes, index=values.index)
@@ -389,36 +362,28 @@ def _check_split(task: Task, choice: Choice) -> None:
             )
 
 
-def _tell_dropped(
-    done: list[Done],
-    outcome: pd.Series,
-    codes: pd.Series,
-    scores: pd.Series | None,
-    times: pd.Series | None,
-    choice: Choice,
-) -> None:
+def _dropped_in_words(
+    outcome: pd.Series, codes: pd.Series, scores: pd.Series | None, times: pd.Series | None, choice: Choice
+) -> list[Done]:
     by = CROSS.join(choice.sensitive_columns)
     unknown = int((codes == UNKNOWN).sum())
     parts = [(int(outcome.isna().sum()), "without an outcome in", choice.target)]
     parts.append((unknown if choice.unknown == "drop" else 0, "without a value in", by))
-    parts.append((int((codes == OTHERS).sum()), "of other groups of", by))
-    if scores is not None:
-        parts.append((int(scores.isna().sum()), "without a score in", choice.scores))
-    if times is not None:
-        parts.append((int(times.isna().sum()), "without a time in", choice.time))
-    done += [
-        Done(f"{{rows}} row{{s}} {what} {{column}} {{are}} left out.", column, rows)
-        for rows, what, column in parts
-        if rows
-    ]
+    parts.append((int((codes == own_groups.OTHERS).sum()), "of other groups of", by))
+    for known, what, column in ((scores, "score", choice.scores), (times, "time", choice.time)):
+        if known is not None:
+            parts.append((int(known.isna().sum()), f"without a {what} in", column))
+    left_out = "{{rows}} row{{s}} {} {{column}} {{are}} left out."
+    done = [Done(left_out.format(what), column, rows) for rows, what, column in parts if rows]
     if choice.unknown == "train" and unknown:
         told = "{rows} row{s} without a value in {column} {are} trained on; what is measured rests on the others."
         done.append(Done(told, by, unknown))
+    return done
 
 
 def _respelled_in_words(values: pd.Series) -> list[Done]:
     told = "{rows} cell{s} of {column} {are} read as a more common value that differs only in capitals or spaces."
-    return [Done(told, str(values.name), rows)] if (rows := respelled(values)) else []
+    return [Done(told, str(values.name), rows)] if (rows := raw.respelled(values)) else []
 
 
 def _merges_in_words(choice: Choice) -> list[Done]:
@@ -434,7 +399,7 @@ def _merges_in_words(choice: Choice) -> list[Done]:
     return told
 
 
-def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contract, list[Done]]:
+def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, raw.Contract, list[Done]]:
     """The columns as a model gets them, the rules by which they were read, and what that did to them."""
     columns: dict[str, pd.Series] = {}
     contract = []
@@ -442,14 +407,14 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
     for name in frame.columns:
         cells = frame[name]
         kind: Any = choice.kinds[name]
-        rule = learn_rule(cells, kind, fill=choice.missing == "fill", decimal=_decimal(frame, name))
-        unfilled = read_column(cells, replace(rule, fill=None))
+        rule = raw.learn_rule(cells, kind, fill=choice.missing == "fill", decimal=_decimal(frame, name))
+        unfilled = raw.read_column(cells, replace(rule, fill=None))
         gaps = int(unfilled.isna().sum())
         if rule.kind == "category":
             told += _respelled_in_words(cells)
             if rule.other:
-                rare = read_levels(cells, rule.decimal).nunique() - (MAX_LEVELS - 1)
-                told.append(Done(f"{{rows}} rare level{{s}} of {{column}} become{{es}} “{OTHER}”.", name, rare))
+                rare = raw.read_levels(cells, rule.decimal).nunique() - (raw.MAX_LEVELS - 1)
+                told.append(Done(f"{{rows}} rare level{{s}} of {{column}} become{{es}} “{raw.OTHER}”.", name, rare))
             if gaps and rule.fill:
                 told.append(Done("{rows} missing in {column} become{es} a level of {their} own.", name, gaps))
         else:
@@ -457,19 +422,12 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, Contra
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
             if rule.kind == "date":
                 told.append(Done("The dates in {column} are counted in days since 1 January 1970.", name))
-            wrong = int((unfilled.isna() & ~missing_in(cells)).sum()) if gaps else 0
-            if wrong:
-                told.append(
-                    Done(
-                        f"{{rows}} cell{{s}} of {{column}} {{are}} no {rule.kind}{{s}} and count{{es}} as missing.",
-                        name,
-                        wrong,
-                    )
-                )
+            if wrong := int((unfilled.isna() & ~raw.missing_in(cells)).sum()):
+                as_missing = f"{{rows}} cell{{s}} of {{column}} {{are}} no {rule.kind}{{s}} and count{{es}} as missing."
+                told.append(Done(as_missing, name, wrong))
             if gaps and rule.fill is not None:
-                told.append(
-                    Done(f"{{rows}} missing in {{column}} {{are}} set to its median, {rule.fill:g}.", name, gaps)
-                )
+                median = f"{{rows}} missing in {{column}} {{are}} set to its median, {rule.fill:g}."
+                told.append(Done(median, name, gaps))
         values = unfilled if rule.fill is None else unfilled.where(unfilled.notna(), rule.fill)
         columns[name] = values.astype("category") if rule.kind == "category" else values
         contract.append(rule)
@@ -486,4 +444,4 @@ def _check_cells(y: pd.Series, codes: pd.Series, groups: Sequence[str]) -> None:
         raise ChoiceError("No row is left: choose other columns or groups, or fill missing values in.")
     if y.nunique() < 2:
         raise ChoiceError("Only one outcome is left among the rows that can be used: choose other groups.")
-    check_sizes(y, codes, groups)
+    own_groups.check_sizes(y, codes, groups)

@@ -105,10 +105,7 @@ def small_together(rows: Mapping[str, int], fewer_than: int, name: str = OTHER) 
 
 
 def count_groups(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:
-    """How many rows each group has, and in how many the outcome is the favourable one, the largest group first.
-
-    Returns a table indexed by group, with columns ``rows`` and ``favourable``; rows without an outcome are not counted.
-    """
+    """Rows with an outcome of each group, and ``favourable`` ones among them, the largest group first."""
     outcome = outcomes_of(frame, choice)
     known = outcome.notna()
     favourable = outcome[known].isin(choice.good_values).groupby(groups_of(frame[known], choice))
@@ -135,10 +132,8 @@ def check_classes(values: pd.Series, cuts: Sequence[float] | None, role: str, wh
     if len(found) < 2:
         raise ChoiceError(f"“{column}” has one {what} only: choose a column with two or more as {role}.")
     if len(found) > MAX_VALUES:
-        raise ChoiceError(
-            f"“{column}” has {len(found):,} different values; the {role} can have at most {MAX_VALUES}: choose another "
-            "column, or cut its numbers."
-        )
+        many = f"{len(found):,} different values"
+        raise ChoiceError(f"“{column}” has {many}; the {role} can have {MAX_VALUES}: choose another, or cut it.")
     return found
 
 
@@ -148,9 +143,7 @@ def check_groups(frame: pd.DataFrame, choice: Choice) -> None:
         check_classes(frame[column], choice.cuts.get(column), "sensitive attribute", "group")
     for said, what in ((choice.cuts, "cut"), (choice.merge, "merged")):
         if other := [column for column in said if column not in choice.sensitive_columns]:
-            raise ChoiceError(
-                f"“{short(other[0], 24)}” is to be {what} and is no sensitive attribute: choose it as one."
-            )
+            raise ChoiceError(f"“{short(other[0], 24)}” is to be {what}, but is no sensitive attribute: make it one.")
     found = set(groups_of(frame, choice).dropna())
     about = CROSS.join(short(column, 24) for column in choice.sensitive_columns)
     wanted = set(choice.groups or found)
@@ -158,8 +151,7 @@ def check_groups(frame: pd.DataFrame, choice: Choice) -> None:
         raise ChoiceError(f"Choose two different groups of “{about}”, or more of them.")
     if len(wanted) > MAX_GROUPS:
         raise ChoiceError(
-            f"“{about}” has {len(wanted)} groups, and at most {MAX_GROUPS} can be compared: put small ones together, "
-            "merge levels under one name, or choose fewer groups."
+            f"“{about}” has {len(wanted)} groups; at most {MAX_GROUPS} can be compared: merge some of them."
         )
 
 
@@ -170,20 +162,17 @@ def check_sizes(y: pd.Series, codes: pd.Series, groups: Sequence[str]) -> None:
     for code, group in enumerate(groups if len(groups) == 2 else ()):
         for label, what in ((1, "with"), (0, "without")):
             if rows.loc[code, label] < LEAST_ROWS:
+                size = count_of(rows.loc[code, label], "row")
                 raise ChoiceError(
-                    f"Group “{short(group, 24)}” has {count_of(rows.loc[code, label], 'row')} {what} the favourable "
-                    f"outcome; at least {LEAST_ROWS} are needed to train and to hold some out. Choose other groups, or "
-                    "bring more data."
+                    f"Group “{short(group, 24)}” has {size} {what} the favourable outcome; at least {LEAST_ROWS} are "
+                    "needed: choose other groups, or bring more data."
                 )
     sizes = rows.sum(axis=1)
     if sizes.min() < LEAST_IN_GROUP:
-        raise ChoiceError(
-            f"Group “{short(groups[sizes.argmin()], 24)}” has {count_of(sizes.min(), 'row')}; at least "
-            f"{LEAST_IN_GROUP} are needed, or there may be nobody of it to test on. Put it together with another "
-            "group, or leave it out."
-        )
+        name, size = short(groups[sizes.argmin()], 24), count_of(sizes.min(), "row")
+        raise ChoiceError(f"Group “{name}” has {size}; at least {LEAST_IN_GROUP} are needed: merge it or leave it out.")
     if (rows >= LEAST_ROWS).all(axis=1).sum() < 2:
         raise ChoiceError(
-            f"Two groups at least need {LEAST_ROWS} rows with the favourable outcome and as many without it: put "
-            "groups together, or bring more data."
+            f"Two groups at least need {LEAST_ROWS} rows with and {LEAST_ROWS} without the favourable outcome: merge "
+            "groups, or bring more data."
         )

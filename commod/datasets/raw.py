@@ -28,12 +28,10 @@ Contract = tuple[ColumnRule, ...]
 
 
 def learn_rule(values: pd.Series, kind: Literal["number", "category"], *, fill: bool, decimal: str = "") -> ColumnRule:
-    """The rule for one column.
+    """The rule for one column; dates that are to be a number get a rule for dates.
 
-    `values`: the cells: texts, numbers, truth values, dates. `kind`: {"number", "category"}; a column of dates that is
-    to be a number gets a rule for dates. `fill`: whether a missing number becomes the median and a missing level one of
-    its own; else a row must not lack them. `decimal`: {"", ".", ","}; the decimal mark in the file, if it is known;
-    else it is told from the texts.
+    With `fill`, a missing number becomes the median and a missing level one of its own; else a row must not lack them.
+    `decimal` is the decimal mark in the file, if it is known ("": it is told from the texts).
     """
     if kind == "number":
         numbers, rule = read_numbers(values, decimal)
@@ -66,9 +64,7 @@ def read_numbers(values: pd.Series, decimal: str = "") -> tuple[pd.Series, Colum
     """A column as numbers, NaN where a cell holds none, and the rule by which they were read.
 
     Numbers may be written as people write them ("69,487.00", "67,8", "$1,200", "45%"). If more of the cells are dates
-    than numbers, they are days since 1 January 1970.
-
-    `decimal`: {"", ".", ","}; the decimal mark in the file, if it is known; else it is told from the texts.
+    than numbers, they are days since 1 January 1970. `decimal` as in `learn_rule`.
     """
     rule = ColumnRule(values.name, "number", decimal or _decimal_mark(values))
     numbers = read_column(values, rule)

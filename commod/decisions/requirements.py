@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote, unquote
 
 from commod.metrics.figures import FIGURES
@@ -33,14 +33,13 @@ class Rule:
     name : str
         The field of `Requirements`.
     title : str
-        Capitalised, without the number: "P-Rule at least".
+        Capitalised, without the number: "P-Rule at least". It ends with the side.
     words : str
         In a sentence, with a gap for the number: "a P-Rule of {} or more".
     none : str
         The same where the limit is 0, if that reads otherwise: "nobody worse off".
     meaning : str
         What is counted, in a sentence.
-    side : {"at least", "at most"}
     default : float
         Where a control begins.
     percent : bool
@@ -57,13 +56,17 @@ class Rule:
     title: str
     words: str
     meaning: str
-    side: Literal["at least", "at most"]
     default: float
     percent: bool = True
     most: float = 1.0
     none: str = ""
     of_changes: bool = False
     thing: tuple[str, str] = ("", "")
+
+    @property
+    def side(self) -> str:
+        """Either "at least" or "at most"."""
+        return " ".join(self.title.split()[-2:])
 
     @property
     def sign(self) -> int:
@@ -94,21 +97,12 @@ class Rule:
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
-        Rule(
-            "p_rule",
-            "P-Rule at least",
-            "a P-Rule of {} or more",
-            FIGURES["p_rule"].meaning,
-            "at least",
-            0.8,
-            percent=False,
-        ),
+        Rule("p_rule", "P-Rule at least", "a P-Rule of {} or more", FIGURES["p_rule"].meaning, 0.8, percent=False),
         Rule(
             "dm",
             "Mistreatment at most",
             "mistreatment of {} or less",
             FIGURES["dm"].meaning,
-            "at most",
             0.2,
             percent=False,
             most=2.0,
@@ -118,7 +112,6 @@ RULES: dict[str, Rule] = {
             "Accuracy lost at most",
             "at most {} of accuracy lost",
             "Accuracy of f minus that of the model, on the same people.",
-            "at most",
             0.02,
             none="no accuracy lost",
             thing=("right decision", "right decisions"),
@@ -128,7 +121,6 @@ RULES: dict[str, Rule] = {
             "Decisions changed at most",
             "at most {} of the decisions changed",
             FIGURES["change_rate"].meaning,
-            "at most",
             0.08,
             none="no decision changed",
             thing=("change", "changes"),
@@ -138,7 +130,6 @@ RULES: dict[str, Rule] = {
             "People worse off at most",
             "at most {} of the people worse off",
             "Share of people whose decision went from the favourable one to the other.",
-            "at most",
             0.0,
             none="nobody worse off",
             thing=("person worse off", "people worse off"),
@@ -148,7 +139,6 @@ RULES: dict[str, Rule] = {
             "f sure of at most",
             "f sure of at most {} of the changes",
             "Of the decisions that changed, the share to which f gave a probability of more than 90%.",
-            "at most",
             0.25,
             none="no change of which f was sure",
             of_changes=True,
@@ -160,7 +150,6 @@ RULES: dict[str, Rule] = {
             "at least {} of the changes right by the record",
             "Of the decisions that changed, the share that now agrees with the label in the data. If f is calibrated, "
             "that is one minus its probability for what it decided.",
-            "at least",
             0.2,
             of_changes=True,
             thing=("change that is right by the record", "changes right by the record"),
@@ -171,7 +160,6 @@ RULES: dict[str, Rule] = {
             "at least {} of the changes happen again",
             "Of the decisions that changed, the share that changes again in nine of ten refits on resampled training "
             "data or more.",
-            "at least",
             0.8,
             of_changes=True,
             thing=("change that happens again", "changes that happen again"),
@@ -216,17 +204,12 @@ class Requirements:
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= rule.most:
-                raise RequirementsError(
-                    f"“{rule.title}” takes a number between 0 and {rule.most:g}, and something else is given: choose "
-                    "one, or leave it out."
-                )
+                raise RequirementsError(f"“{rule.title}” takes a number from 0 to {rule.most:g}, or leave it out.")
             object.__setattr__(self, rule.name, float(value) + 0.0)  # no minus before 0
         if isinstance(self.kept_out, str) or not isinstance(self.kept_out, tuple | list):
             raise RequirementsError("Features that are kept out must be a list of their names.")
         if len(self.kept_out) > MAX_KEPT_OUT or not all(_is_name(name) for name in self.kept_out):
-            raise RequirementsError(
-                f"At most {MAX_KEPT_OUT} features can be kept out, each a name of 1 to {MAX_NAME} letters."
-            )
+            raise RequirementsError(f"Keep out at most {MAX_KEPT_OUT} features, each of 1 to {MAX_NAME} letters.")
         object.__setattr__(self, "kept_out", tuple(sorted(set(self.kept_out))))
         if not isinstance(self.direction, str) or self.direction not in ("", *DIRECTIONS):
             raise RequirementsError(f"A direction is one of {', '.join(DIRECTIONS)}, or none at all.")
@@ -266,9 +249,8 @@ class Requirements:
             raise RequirementsError('Requirements must be one JSON object, such as {"p_rule": 0.8}.')
         known = [entry.name for entry in fields(cls)]
         if unknown := [name for name in content if name not in known]:
-            raise RequirementsError(
-                f"There is no requirement {str(unknown[0])[:40]!r}: choose from {', '.join(known)}."
-            )
+            name = str(unknown[0])[:40]
+            raise RequirementsError(f"There is no requirement {name!r}: choose from {', '.join(known)}.")
         return cls(**content)
 
     # ---- as a short text, for links ----

@@ -57,11 +57,6 @@ class Best:
         """Whether it decides as f does about everybody."""
         return not self.facts.changed
 
-    @property
-    def meets(self) -> bool:
-        """Whether it is sound and breaks nothing on these people, doubts and what it takes refits to tell aside."""
-        return not self.broken and not self.collapse
-
 
 def collapse_of(scene: Scene, decisions: Any, scores: Any = None) -> str:
     """Why a model is hardly one any more, in a sentence; empty for a sound one.

@@ -105,10 +105,10 @@ def more_people(measured: Measured, limit: float, people: int) -> float:
 
 def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
     row: dict[str, object] = {"requirement": rule.name, "title": rule.title, "wanted": rule.wanted(limit)}
-    row |= {"limit": limit, "more_people": math.nan, "takes": ""}
+    row |= {"limit": limit, "takes": "", "splits": ""}
     measured = facts.measured.get(rule.name, Measured(math.nan))
     row |= {"value": measured.value, "low": measured.people[0], "high": measured.people[1]}
-    row |= {"refits_low": measured.refits[0], "refits_high": measured.refits[1], "splits": ""}
+    row |= {"refits_low": measured.refits[0], "refits_high": measured.refits[1]}
     if len(measured.splits) > 1:
         met = sum(rule.is_met(value, limit) for value in measured.splits)
         mean, sd = np.mean(measured.splits), np.std(measured.splits, ddof=1)
@@ -184,16 +184,8 @@ def _why_unknown(rule: Rule) -> str:
 
 
 def _structural(name: str, title: str, wanted: str) -> dict[str, object]:
-    """A row of a requirement that is no number."""
-    missing = ("limit", "value", "low", "high", "refits_low", "refits_high", "more_people")
-    return {
-        "requirement": name,
-        "title": title,
-        "wanted": wanted,
-        **dict.fromkeys(missing, math.nan),
-        "takes": "",
-        "splits": "",
-    }
+    """A row of a requirement that is no number: what it lacks is NaN in the table."""
+    return {"requirement": name, "title": title, "wanted": wanted, "takes": "", "splits": ""}
 
 
 def _check_kept_out(requirements: Requirements, facts: Facts) -> dict[str, object]:

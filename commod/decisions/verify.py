@@ -88,7 +88,7 @@ def _judged_again(scene: Scene, record: Mapping[str, Any], part: Mapping[str, An
     """The model of a record trained again: each figure and verdict in `part` of it, compared on the scene's people."""
     decisions, facts = _train_again(scene, record["model"])
     figures, then = figures_of(scene, decisions), part["figures"]
-    rows = [(name, _shown(then[name]), _shown(figures[name]), _agree(then[name], figures[name])) for name in then]
+    rows = [(name, shown(then[name]), shown(figures[name]), agree(then[name], figures[name])) for name in then]
     checked = check_requirements(requirements_in(record), facts).set_index("requirement")
     recorded = {verdict["requirement"]: verdict for verdict in part["verdicts"]}
     return rows + [_compared(name, recorded.get(name), checked) for name in dict.fromkeys([*checked.index, *recorded])]
@@ -123,21 +123,26 @@ def _compared(name: str, recorded: Mapping[str, Any] | None, checked: pd.DataFra
     row = checked.loc[name]
     # Until there was a word for it, what does not apply was recorded as met.
     alike = recorded["verdict"] == row["verdict"] or (recorded["verdict"], row["verdict"]) == ("pass", "does not apply")
-    agree = alike and all(
-        _agree(recorded[column], plain(row[column])) for column in ("value", "low", "high", "refits_low", "refits_high")
+    same = alike and all(
+        agree(recorded[column], plain(row[column])) for column in ("value", "low", "high", "refits_low", "refits_high")
     )
-    shown = [f"{each['verdict']} ({_shown(plain(each['value']))})" for each in (recorded, row)]
-    return line, shown[0], shown[1], bool(agree)
+    then, now = (f"{each['verdict']} ({shown(plain(each['value']))})" for each in (recorded, row))
+    return line, then, now, bool(same)
 
 
-def _agree(recorded: float | None, found: float | None) -> bool:
-    if recorded is None or found is None:
-        return recorded is found
-    return abs(recorded - found) <= TOLERANCE
+def agree(recorded: Any, found: Any) -> bool:
+    """Whether two numbers, texts or gaps (None, NaN) are the same, but for rounding."""
+    numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in (recorded, found)]
+    if all(numbers):
+        return bool(abs(recorded - found) <= TOLERANCE) or (found != found and recorded != recorded)
+    return bool(recorded == found) or (recorded is None and found != found)
 
 
-def _shown(value: float | None) -> str:
-    return "–" if value is None else f"{value:.10g}".replace("-", "−")
+def shown(value: Any) -> str:
+    """A value as a line of a comparison has it."""
+    if value is None or value != value:
+        return "–"
+    return f"{value:.10g}".replace("-", "−") if isinstance(value, int | float) else str(value)
 
 
 def not_checked(record: Mapping[str, Any]) -> list[tuple[str, str]]:

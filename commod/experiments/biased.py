@@ -54,10 +54,7 @@ def if_missed(counts: Counts, group: int, favourable: int, missed: float) -> Cou
 
 
 def scene_if_missed(scene: Scene, missed: float) -> Scene:
-    """The scene with so many test labels mended as `if_missed` expects under each of f's decisions, for exact limits.
-
-    Which people these are does not matter there: those to whom f gives the best scores.
-    """
+    """The scene with as many test labels mended as `if_missed` expects: those that f scores best."""
     good = scene.task.spec.favourable
     y, own = scene.test.y.to_numpy().copy(), scene.test.sensitive.to_numpy() == disadvantaged(scene)
     score = scene.logit_test if good == 1 else -scene.logit_test
@@ -83,8 +80,7 @@ def sweep_if_missed(scene: Scene, sweep: Sweep, missed: float) -> Sweep:
 
 
 def _with_labels(scene: Scene, y: np.ndarray) -> Scene:
-    test = replace(scene.test, y=pd.Series(y, scene.test.y.index))
-    return replace(scene, test=test, cell_test=test.sensitive.to_numpy() * 2 + y)
+    return replace(scene, test=replace(scene.test, y=pd.Series(y, scene.test.y.index)))
 
 
 def _counts(scene: Scene, decisions: Any) -> Counts:

@@ -1,15 +1,14 @@
 """Every method on one scene, on all cores: what the Compare page draws, as a table."""
 
-import time
 import warnings
 from collections.abc import Sequence
 
 import pandas as pd
 from joblib import Parallel, delayed
 
-from commod.datasets import Task, add_task, is_known, is_shipped, load_task
-from commod.experiments.grid import Progress
-from commod.experiments.scene import prepare
+from commod.datasets import Task, is_shipped, load_task
+from commod.experiments.grid import Clock, Progress, scene_of
+from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import lines_of, sweep_method
 from commod.installation import MissingExtraError
 from commod.models.competitors import METHODS, available_methods
@@ -39,10 +38,8 @@ def compare(
         Name of a task, with its grouping: "adult", "adult.race_sex".
     methods : sequence of str, optional
         Keys of `METHODS`; default, all that are defined for the criterion and the number of groups.
-    seed : int
-        Of the split.
-    threshold : float
-        The probability above which f decides positively.
+    seed, threshold : int, float
+        Of the split, and the probability above which f decides positively.
     n_jobs : int
         Processes; −1, one per core. The result does not depend on it.
     progress : callable, optional
@@ -56,12 +53,7 @@ def compare(
     Warns
     -----
     SweepWarning
-        For each method that fails, once the others are done.
-
-    Raises
-    ------
-    ValueError
-        If all fail.
+        For each method that fails, once the others are done; if all fail, a ValueError is raised.
     """
     n_groups = len(load_task(data).groups)  # a name that is none is told before anything starts
     defined = available_methods(fairness, n_groups)
@@ -75,22 +67,18 @@ def compare(
             )
     own = None if is_shipped(data) else load_task(data)  # another process does not know it
     slow_first = sorted(wanted, key=lambda name: -METHODS[name].cost)  # so that no core waits for one at the end
-    calls = (delayed(_points)((data, base_model, seed, threshold), name, fairness, own) for name in slow_first)
+    key = SceneKey(data, base_model, seed, threshold)
+    calls = (delayed(_points)(key, name, fairness, own) for name in slow_first)
     total = sum(len(line) for name in wanted for line in lines_of(name, task=load_task(data)))
-    cost, spent, started = sum(METHODS[name].cost for name in wanted), 0.0, time.monotonic()
+    clock = Clock(sum(METHODS[name].cost for name in wanted), total, 0, progress)
     found: dict[str, pd.DataFrame] = {}
     failed: list[str] = []
-    if progress is not None:
-        progress(0, total, None)
     for name, points in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(calls):
         if isinstance(points, str):
             failed.append(points)
         else:
             found[name] = points
-        spent += METHODS[name].cost
-        if progress is not None:
-            left = (time.monotonic() - started) * (cost - spent) / spent
-            progress(sum(map(len, found.values())), total, left)
+        clock.tick(METHODS[name].cost, 0 if isinstance(points, str) else len(points))
     if not found:
         raise ValueError("\n".join(failed))
     for sentence in failed:
@@ -98,14 +86,10 @@ def compare(
     return pd.concat([found[name] for name in METHODS if name in found], ignore_index=True)
 
 
-def _points(
-    scene: tuple[str, str, int, float], method: str, fairness: str, own: Task | None
-) -> tuple[str, pd.DataFrame | str]:
+def _points(key: SceneKey, method: str, fairness: str, own: Task | None) -> tuple[str, pd.DataFrame | str]:
     """The points of a method's sweep, where this runs, or why there are none."""
-    if own is not None and not is_known(own.name):
-        add_task(own)
     try:
-        return method, sweep_method(prepare(*scene), method, fairness).points
+        return method, sweep_method(scene_of(key, own), method, fairness).points
     except MissingExtraError:
         raise
     except Exception as error:

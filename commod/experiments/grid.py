@@ -109,10 +109,9 @@ def run_grid(
 
     Parameters
     ----------
-    jobs : sequence of Job
     store : path, optional
-        File to which finished models are added as they come in, a line of JSON each. A run that is killed and started
-        again with the same file computes only what is not in it.
+        File that collects finished models, a line of JSON each. A run that is killed and started again with the same
+        file computes only what is not in it.
     measures : sequence of str
         What is measured beside the figures: "tree" (F1 of trees on the changes by depth), "concepts", "scores",
         "checks" (of those changed, the share right by the record and the share of which f was sure).
@@ -138,7 +137,7 @@ def run_grid(
     each = {job.key(cell): replace(job, cells=(cell,)) for job in jobs for cell in job.cells}
     # The slow ones first, so that no core waits for one at the end; the models of a line stay side by side.
     left = sorted((job for key, job in each.items() if key not in finished), key=lambda job: -job.cost)
-    clock = _Clock(sum(job.cost for job in left), len(each), kept, progress)
+    clock = Clock(sum(job.cost for job in left), len(each), kept, progress)
     run = _on_dask(left, measures, n_jobs, scheduler) if backend == "dask" else _here(left, measures, backend, n_jobs)
     try:
         with closing(run):
@@ -146,7 +145,7 @@ def run_grid(
                 key = job.key(job.cells[0])
                 _append(store, key, row, seconds)
                 finished[key] = row
-                clock.tick(job)
+                clock.tick(job.cost, len(job.cells))
     except _SchedulerLostError:
         where = f"kept in {store}" if store else "lost, because no file was given to keep them in"
         raise ValueError(
@@ -157,11 +156,10 @@ def run_grid(
     return pd.DataFrame([finished[key] for key in wanted])
 
 
-def _scene_of(key: SceneKey, own: Task | None, *, ready: bool = False) -> Scene:
-    """A scene, where this runs.
+def scene_of(key: SceneKey, own: Task | None, *, ready: bool = False) -> Scene:
+    """A scene in this process; `own` is a data set that does not ship, which another process does not know.
 
-    `own` is the data set if it does not ship with the project: another process does not know it. `ready`: with what
-    its models would else compute once in every process that gets it.
+    With `ready`, it comes with what its models would otherwise compute in every process.
     """
     if own is not None and not is_known(own.name):
         add_task(own)
@@ -202,7 +200,7 @@ def _here(jobs: Sequence[Job], measures: Sequence[str], backend: str, n_jobs: in
 
 
 def _prepare_and_train(job: Job, own: Task | None, measures: Sequence[str]) -> Finished:
-    return _train(_scene_of(job.scene, own), job, measures)
+    return _train(scene_of(job.scene, own), job, measures)
 
 
 def _own_tasks(jobs: Sequence[Job]) -> dict[str, Task]:
@@ -265,7 +263,7 @@ def _submit(client: Any, jobs: Sequence[Job], measures: Sequence[str]) -> list[A
     own = _own_tasks(jobs)
     asking = {job.scene for job in jobs if METHODS[job.cells[0].method].uses_membership}
     scenes = {
-        key: client.submit(_scene_of, key, own.get(key.data), ready=key in asking, pure=False, priority=1)
+        key: client.submit(scene_of, key, own.get(key.data), ready=key in asking, pure=False, priority=1)
         for key in dict.fromkeys(job.scene for job in jobs)
     }
     futures = []
@@ -309,8 +307,8 @@ def _append(store: Path | None, key: str, row: dict[str, Any], seconds: float) -
         file.write(text)
 
 
-class _Clock:
-    """Tells how far a run is and how long it will take."""
+class Clock:
+    """Tells how far a run is and how long it will take, by what is left of its cost."""
 
     def __init__(self, cost: float, total: int, done: int, progress: Progress | None) -> None:
         self.cost, self.spent = cost, 0.0
@@ -320,10 +318,10 @@ class _Clock:
         if progress is not None:
             progress(done, total, None)
 
-    def tick(self, job: Job) -> None:
-        """A job is done."""
-        self.spent += job.cost
-        self.done += len(job.cells)
+    def tick(self, cost: float, models: int) -> None:
+        """So much of the cost is spent, and so many models are there."""
+        self.spent += cost
+        self.done += models
         if self.progress is not None:
             seconds = time.monotonic() - self.started
             self.progress(self.done, self.total, seconds * (self.cost - self.spent) / self.spent)

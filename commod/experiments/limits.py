@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,7 +48,6 @@ class Limits:
     # The smallest K at which the paper's printed allocation is not the best; of two groups.
     printed_fails_from: int | None
     people: int
-    n_groups: int = 2  # the paper's propositions are about two
     # Share of changes of the rule that meets the criterion fully, in expectation, with the fewest: it knows the group
     # and f's score, not the outcome (`commod.theory.fewest_interventions`); changes in both directions.
     fewest: float | None = None
@@ -61,10 +61,10 @@ class Limits:
 def limits_of(
     scene: Scene, fairness: str, direction: str = "both", missed: float = 0.0, *, most: float = 0.4
 ) -> Limits:
-    """The bound on the test rows, up to a share `most` of decisions changed; if asked, in one direction only.
+    """The bound on the test rows, up to a share `most` of decisions changed.
 
-    The paper's switching point and propositions are about both directions, and about two groups. `missed`: the share
-    of the disadvantaged group's favourable outcomes that the record is taken to miss (`commod.experiments.biased`).
+    The switching point and the propositions are for both directions and two groups. `missed`: the share of the
+    disadvantaged group's favourable outcomes that the record is assumed to miss.
     """
     scene = scene_if_missed(scene, missed) if missed else scene
     test, decided, n_groups = scene.test, scene.decisions_test, len(scene.task.groups)
@@ -80,46 +80,39 @@ def limits_of(
         if free
         else None,
         len(test),
-        n_groups,
         _fewest(scene, fairness) if direction == "both" else None,
     )
 
 
-def _fewest(scene: Scene, fairness: str) -> float | None:
+def _given(scene: Scene) -> dict[str, Any]:
+    """The test rows, for interventions that know group and score."""
     test = scene.test
-    rule = fewest_interventions(
-        test.y,
-        scene.decisions_test,
-        sensitive_features=test.sensitive,
-        demands=(fairness,),
-        scores=scene.scores_test,
-        sample_weight=test.weight,
-    )
+    told = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
+    return {"y_true": test.y, "y_pred": scene.decisions_test} | told
+
+
+def _fewest(scene: Scene, fairness: str) -> float | None:
+    rule = fewest_interventions(demands=(fairness,), **_given(scene))
     return None if rule is None else rule.change_rate
 
 
 def fewest_at_levels(scene: Scene, fairness: str, levels: Sequence[float]) -> tuple[float | None, ...]:
     """The fewest changes on the test rows that reach each level of fairness in expectation, group and score known."""
-    test = scene.test
-    given = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
-    return tuple(
-        fewest_to_reach(test.y, scene.decisions_test, fairness=fairness, level=each, **given) for each in levels
-    )
+    given = _given(scene)
+    return tuple(fewest_to_reach(fairness=fairness, level=each, **given) for each in levels)
 
 
 def interventions_of(scene: Scene) -> pd.DataFrame:
     """The fewest changes on the test rows for each sense of fairness and for several together, the group known."""
-    test = scene.test
-    given = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
-    return interventions_by_demand(test.y, scene.decisions_test, **given)
+    return interventions_by_demand(**_given(scene))
 
 
 def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.DataFrame:
-    """What rules that are not told the group can expect on the test rows: `commod.theory.blind_curve`.
+    """What rules that do not know the group can expect on the test rows: `commod.theory.blind_curve`.
 
-    P(S | x) is learnt from what COMMOD sees, the features and f's logit, by gradient boosting. ``low, high`` also hold
-    what a logistic regression in its place gives: a better learner of P(S | x) may find more. Empty where it is not
-    defined: for equalized odds, for more than two groups, and for groups of fewer than `MIN_OF_GROUP` test rows.
+    P(S | x) is learnt from the features and f's logit by gradient boosting. ``low, high`` also cover a logistic
+    regression in its place. Empty for equalized odds, more than two groups, and groups of fewer than `MIN_OF_GROUP`
+    test rows.
     """
     train, test = scene.train, scene.test
     sizes = scene.group_sizes
@@ -169,13 +162,12 @@ def best_within(points: pd.DataFrame, fairness: str, change_rate: float) -> pd.S
 def price_of(
     scene: Scene, fairness: str, limit: float, most: float, direction: str = "both", missed: float = 0.0
 ) -> pd.DataFrame:
-    """The best accuracy at a level of fairness, less f's, by share of decisions changed.
+    """The best accuracy at a level of fairness, minus f's, by share of decisions changed.
 
-    Columns ``known`` ("labels": hindsight; "scores": what f's own scores expect, demographic parity only),
-    ``change_rate, difference, people`` (test rows that it is counted on). Rows where the level cannot be reached are
-    left out. Rows are counted, whatever their weight. Under equalized odds at most `MAX_FLIPS_EO` changes are counted;
-    if the level takes more, that is done on so many of the test rows that these are `most` of them. `missed` as of
-    `limits_of`; f has learnt its scores from the record, so they then tell nothing.
+    Columns ``known`` ("labels": hindsight; "scores": what f's scores expect, demographic parity only), ``change_rate,
+    difference, people`` (test rows counted, whatever their weight). Rows that miss the level are left out. Under
+    equalized odds at most `MAX_FLIPS_EO` changes are counted, on fewer test rows if need be. With `missed`, f's scores
+    tell nothing.
     """
     scene = scene_if_missed(scene, missed) if missed else scene
     test, decided, own = scene.test, scene.decisions_test, scene.scores_test
@@ -215,6 +207,6 @@ def price_of(
 
 def _alike(scene: Scene, share: float) -> np.ndarray:
     """Places of a share of the test rows, the same of each group, label and decision: counts are all that matters."""
-    cell = 2 * scene.cell_test + scene.decisions_test
+    cell = 4 * scene.test.sensitive.to_numpy() + 2 * scene.test.y.to_numpy() + scene.decisions_test
     found = [np.flatnonzero(cell == code) for code in np.unique(cell)]
     return np.sort(np.concatenate([rows[: round(share * len(rows))] for rows in found]))

@@ -1,6 +1,7 @@
 """For one COMMOD model, each rival's model that is nearest in fairness and accuracy, and how the two differ."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,16 +16,11 @@ from commod.models.competitors import METHODS
 
 # A rival further away than this in fairness or accuracy is not comparable: differences may be due to either.
 NEAR_ACCURACY = 0.02
-# The same by criterion, given the figure of f.
-NEAR_FAIRNESS: dict[str, Callable[[float], float]] = {
-    "demographic_parity": lambda of_f: 0.05,
-    "equalized_odds": lambda of_f: max(0.02, 0.1 * of_f),
-}
 
 
 def near_fairness(fairness: str, of_f: float) -> float:
     """How far apart two models may be in fairness: 0.05 of P-Rule; of mistreatment, a tenth of f's, at least 0.02."""
-    return NEAR_FAIRNESS[fairness](of_f)
+    return max(0.02, 0.1 * of_f) if CRITERIA[fairness].by_label else 0.05
 
 
 @dataclass(frozen=True)
@@ -42,6 +38,9 @@ class Match:
     table: pd.DataFrame
     overlaps: pd.DataFrame  # ``title, other, overlap`` for each pair
     calibration: pd.DataFrame  # ``title, mean_f, mean_g, sd_g, count`` by bin of f's score
+    # Share of the test people changed by at least one, and by all, of the comparable models, the chosen one included.
+    by_one: float = math.nan
+    by_all: float = math.nan
 
 
 def nearest(points: pd.DataFrame, target: pd.Series, fairness: str, spread: tuple[float, float]) -> int:
@@ -57,8 +56,7 @@ def match_models(
 ) -> Match:
     """Match one model of a method with the nearest of every other.
 
-    `sweeps`: mapping of method to Sweep. `fairness`: {"demographic_parity", "equalized_odds"}. `chosen`: position of
-    the model in the sweep of `method`. `depth`: of the tree that describes the changes.
+    `chosen`: place of the model in the sweep of `method`. `depth`: of the tree that describes the changes.
     """
     figure = CRITERIA[fairness].figure_name
     points = pd.concat([sweep.points for sweep in sweeps.values()])
@@ -97,11 +95,12 @@ def match_models(
                 ),
             }
         )
+    alike = np.array([changed[row["method"]] for row in rows if row["comparable"]])
     titles = {name: METHODS[name].title for name in found}
     pairs = [(titles[a], titles[b], _jaccard(changed[a], changed[b])) for a in found for b in found]
-    return Match(
-        pd.DataFrame(rows), pd.DataFrame(pairs, columns=["title", "other", "overlap"]), _calibration(scene, models)
-    )
+    overlaps = pd.DataFrame(pairs, columns=["title", "other", "overlap"])
+    shares = alike.any(axis=0).mean(), alike.all(axis=0).mean()
+    return Match(pd.DataFrame(rows), overlaps, _calibration(scene, models), *map(float, shares))
 
 
 def _who(scene: Scene, model: Model) -> dict[str, int]:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.scene import Scene
-from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Model, learns_from
 from commod.explain import DEPTHS, explain_tree
 from commod.metrics import calibration_table
@@ -71,10 +71,7 @@ def calibration_of(scene: Scene, model: Model) -> pd.DataFrame | None:
 
 
 def predictive_figures(scene: Scene, model: Model) -> dict[str, float]:
-    """Whether decisions and scores mean the same in each group: predictive parity, and calibration within groups.
-
-    NaN where a group has no positive decision, or for a method without probabilities.
-    """
+    """Predictive parity and calibration within groups; NaN without positive decisions, or without probabilities."""
     test, n_groups = scene.test, len(scene.task.groups)
     parity = FIGURES["predictive_parity_difference"]
     found = {parity.name: parity.of_decisions(test.sensitive, n_groups, test.y, model.decisions_test, test.weight)}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,41 +38,33 @@ class Experiment:
     measures: tuple[str, ...] = ()
 
 
-def _models(datasets: Sequence[str], seeds: int) -> list[Job]:
-    return grid_of(datasets, TABLE1_ROWS, [DP, EO], range(seeds), models=MODELS)
-
-
 # λ_fair and λ_ratio of the sensitivity analysis: as printed, and where ours act (why the two differ is not known).
 PRINTED_GRID = ((0.5, 0.75, 1.0, 1.25, 1.5), (0.01, 0.04, 0.07, 0.1))
 OWN_GRID = ((2.0, 2.5, 3.0, 3.5, 4.0), (0.01, 0.04, 0.07, 0.1))
 
 
 def _sensitivity(datasets: Sequence[str], seeds: int) -> list[Job]:
-    jobs = []
-    for data in datasets:
-        for split in range(seeds):
-            for fair, ratios in (PRINTED_GRID, OWN_GRID):
-                for ratio in ratios:
-                    cells = tuple(Cell("commod", value, (("lambda_ratio", ratio),)) for value in fair)
-                    jobs.append(Job(data, "logistic_regression", split, DP, cells))
-    return jobs
+    lines = [
+        tuple(Cell("commod", value, (("lambda_ratio", ratio),)) for value in fair)
+        for fair, ratios in (PRINTED_GRID, OWN_GRID)
+        for ratio in ratios
+    ]
+    return [Job(*each) for each in product(datasets, ["logistic_regression"], range(seeds), [DP], lines)]
 
 
 def _architectures(datasets: Sequence[str], seeds: int) -> list[Job]:
-    jobs = []
-    for split in range(seeds):
-        for kind in ("linear", "mlp"):
-            others = (("lambda_ratio", 0.05), ("rescaler", kind))
-            cells = tuple(Cell("commod", value, others) for value in (1.0, 2.0, 3.0, 4.0, 6.0, 8.0))
-            jobs.append(Job("law_school", "logistic_regression", split, DP, cells))
-    return jobs
+    lines = []
+    for kind in ("linear", "mlp"):
+        others = (("lambda_ratio", 0.05), ("rescaler", kind))
+        lines.append(tuple(Cell("commod", value, others) for value in (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)))
+    return [Job(*each) for each in product(["law_school"], ["logistic_regression"], range(seeds), [DP], lines)]
 
 
 EXPERIMENTS = {
     "table1": Experiment(
         "Changes at equal fairness and accuracy",
         "Table 1, Figures 1, 3, 4, 5, 6 and 7",
-        _models,
+        lambda datasets, seeds: grid_of(datasets, TABLE1_ROWS, [DP, EO], range(seeds), models=MODELS),
         seeds=5,
         measures=("tree", "concepts", "scores"),
     ),
@@ -98,12 +91,9 @@ def run_experiment(
     n_jobs: int = -1,
     progress: Progress | None = None,
 ) -> Path:
-    """Run an experiment and write its result; started again after a kill, it goes on where it was.
+    """Run an experiment and return the path of its result; after a kill it continues where it stopped.
 
-    On fewer splits than usual, or on part of the data, the result in the usual folder gets a name that says so: what
-    the Paper page reads stays whole.
-
-    Returns the path of the Parquet file.
+    With fewer splits or data sets than usual, the result gets another name: the Paper page reads whole ones.
     """
     if name not in ALL:
         raise ValueError(f"There is no experiment {name!r}: choose one of {', '.join(ALL)}.")
@@ -143,12 +133,10 @@ def run_experiment(
 
 
 def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) -> pd.DataFrame:
-    """Change rate by cell of fairness and accuracy, as the paper's Table 1, over splits.
+    """Change rate by cell of fairness and accuracy, as in the paper's Table 1, over splits.
 
-    Returns ``method, fairness_q, accuracy_q, change_rate`` (mean over splits of the mean in the cell), ``low, high``
-    (95 % interval over splits), ``splits, models``, and, where the paper prints the cell, ``printed`` and ``verdict``:
-    "better" (fewer changes), "equal" (the printed number lies in our interval, rounded as it is), "worse", or "too few
-    splits" to tell.
+    Columns ``method, fairness_q, accuracy_q, change_rate`` (mean over splits), ``low, high`` (95 % interval), ``splits,
+    models``, and where the paper prints the cell, ``printed`` and ``verdict``.
     """
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
     cells = cells_by_split(here, segments, criterion)
@@ -190,9 +178,9 @@ def _printed(data: str, method: str, fairness_q: int, accuracy_q: int) -> float 
 
 
 def verdict(mean: float, low: float, high: float, splits: int, printed: float | None) -> str:
-    """Our change rate against a printed one, which is rounded to two digits: fewer changes are better.
+    """Our change rate against a printed one: "better" (fewer changes), "equal", "worse" or "too few splits".
 
-    Of fewer than `LEAST_SPLITS` splits, or of splits that are all alike, the interval says too little to judge by.
+    "equal": the printed number, rounded to two digits, lies in our interval.
     """
     if printed is None:
         return ""

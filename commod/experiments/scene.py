@@ -14,7 +14,7 @@ import pandas as pd
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
 from commod.datasets.load import lent
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.metrics.small_groups import left_out_in_words
@@ -61,7 +61,6 @@ class Scene:
     logit_test: np.ndarray  # of f, less that of its threshold: f decides positively above 0
     encoded_train: np.ndarray
     encoded_test: np.ndarray
-    cell_test: np.ndarray  # group and label of each test row as one number, 2·s + y
     threshold: float = ONE_HALF  # the probability above which f decides positively
 
     @property
@@ -159,7 +158,6 @@ class Scene:
             test=part,
             logit_test=self.margin_of_f(part.X),
             encoded_test=self.encoder.transform(self.task.features(part.X)),
-            cell_test=part.sensitive.to_numpy() * 2 + part.y.to_numpy(),
         )
 
     def learning_from(self, rows: np.ndarray) -> Scene:
@@ -302,7 +300,6 @@ def trained_on(task: Task, base_model: str, seed: int) -> Scene:
         base_logits(f, test.X),
         encoder.transform(task.features(train.X)),
         encoder.transform(task.features(test.X)),
-        test.sensitive.to_numpy() * 2 + test.y.to_numpy(),
     )
 
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from commod.datasets import Split, TabularEncoder
-from commod.explain.sense import SURE, certainty
+from commod.explain.plausibility import SURE, certainty
 from commod.metrics.counts import Counts, counts_of_codes
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts
@@ -71,10 +71,7 @@ class Fold:
     line: float  # that logit
 
     def counts(self, g: Commod, n_groups: int) -> Counts:
-        """Held-out people by group, label, decision of f, of g, and whether f was sure, (groups, 2, 2, 2, 2).
-
-        Rows with weights count as so many people as tell as much (Kish's effective size).
-        """
+        """Held-out people (effective size) by group, label, f, g, and whether f was sure, (groups, 2, 2, 2, 2)."""
         held, after, weight = self.held, g.decision_function(self.held.X) > 0, effective_weight(self.held)
         codes, sure = held.sensitive.to_numpy(), certainty(self.logit, self.line) > SURE
         parts = [
@@ -95,8 +92,7 @@ def effective_weight(rows: Split) -> np.ndarray | None:
 class Search:
     """Settings tried so far, and what is known of each.
 
-    `new_people` has the sizes of the test part by group and label, (groups, 2), and `rows` its rows of each group: who
-    is too small to be compared there is not compared here.
+    `new_people`: sizes of the test part by group and label, (groups, 2). `rows`: its rows of each group.
     """
 
     def __init__(
@@ -282,11 +278,10 @@ def fit_on(
 
 
 def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
-    """Counts of one fold's model on people not seen, within group and label, shape (draws, *counts.shape).
+    """Counts of one fold's model on new people, by group and label, shape (draws, *counts.shape).
 
-    Its held-out rows are resampled (what is not known of the model), then as many new people drawn as there will be
-    (what is not known of them). Fold by fold and not on all rows together: the model returned will be one model, too,
-    and what luck in training it had is not averaged out.
+    Held-out rows are resampled (the model is uncertain), then new people are drawn (they are, too). This is done for
+    each fold: the model returned is one model, whose luck in training is not averaged out.
     """
     resampled = bootstrap_counts(counts.reshape(-1, 2, 2, counts[0, 0, 0].size), n_bootstrap=DRAWS)
     rng = np.random.default_rng(1)

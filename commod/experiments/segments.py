@@ -90,9 +90,9 @@ def mark_frontiers(points: pd.DataFrame) -> pd.DataFrame:
 def cell_table(points: pd.DataFrame, *, count_unchanged: bool = True) -> pd.DataFrame:
     """Mean change rate of each method in each cell of fairness and accuracy (the paper's Table 1).
 
-    `points` come from `in_segments`. Without `count_unchanged`, models that change nobody do not count: they are f, and
-    how many of them there are says more about the sweep than about the method. One row per ``method, fairness_q,
-    accuracy_q`` that has a model: ``change_rate`` (mean), ``models`` (how many).
+    One row per ``method, fairness_q, accuracy_q`` with a model: ``change_rate`` and ``models``. Without
+    `count_unchanged`, models that change nobody are left out: their number says more about the sweep than about the
+    method.
     """
     counted = points if count_unchanged else points[points["change_rate"] > 0]
     cells = counted.groupby(["method", "fairness_q", "accuracy_q"], sort=False)["change_rate"]
@@ -109,10 +109,9 @@ def cells_by_split(points: pd.DataFrame, segments: Segments, criterion: str, **h
 
 
 def mark_fewest(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells, as of `cell_table`, with who changes fewest among the methods that need no group.
+    """Mark which of the methods that need no group changes fewest in each cell.
 
-    Columns ``blind`` (the method needs no group), ``contested`` (two or more such methods have a model in the cell) and
-    ``fewest`` (it is one of them, and none changes fewer).
+    Adds ``blind`` (needs no group), ``contested`` (two or more such methods are in the cell) and ``fewest``.
     """
     blind = ~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)
     cell = [cells["fairness_q"], cells["accuracy_q"]]

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Split, Task
+from commod.experiments.plausibility import AT_HAND, shares_of_decisions
 from commod.experiments.scene import Scene, is_large
-from commod.experiments.sense import AT_HAND, shares_of_decisions
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
@@ -93,14 +93,11 @@ class Sweep:
 def lines_of(
     name: str, models: int | None = None, *, task: Task | None = None, form: Settings = ()
 ) -> list[list[Cell]]:
-    """The cells of a method's sweep, grouped by what can be shared: all that differs in a line is the knob.
+    """The cells of a method's sweep, in lines that differ in the knob only.
 
-    There are as many of every method. The values of the knob lie evenly between those declared; `sweep_method`, which
-    sees what comes out, puts as many where they tell most.
-
-    `name`: a key of `METHODS`. `models`: how many cells in all, with one seed. Default: `EFFORT`, the declared seeds
-    among them; of a large task `EFFORT_LARGE`, with one seed and one further setting. `task`: what it is swept on.
-    `form`: further arguments of all its models: what limits COMMOD's update.
+    Every method gets the same number. Values lie evenly between those declared; `sweep_method` places them better.
+    `models`: how many cells, with one seed; default `EFFORT`, or `EFFORT_LARGE` for a large `task`. `form`: further
+    arguments of all models.
     """
     method = METHODS[name]
     if method.knob is None:
@@ -129,11 +126,10 @@ def _value_at(scale: Sequence[float], place: float) -> float:
 
 
 def next_place(scale: Sequence[float], known: Mapping[float, np.ndarray]) -> float:
-    """Where on a knob's scale the next models of a sweep go: its ends, its middle, then into the widest gap.
+    """Where on a knob's scale the next models of a sweep go: its ends, its middle, then the widest gap.
 
-    `scale`: the values declared; places count along it from 0. `known`: mapping of place to (lines,) array; how unfair
-    the models there are, one of each line; see `_unfairness`. A gap is the mean over the lines of how far apart
-    neighbours are. Of equal gaps, the one that is longer on the scale, then the one nearer to f.
+    `known`: by place, how unfair the model of each line is (`_unfairness`). A gap is the mean distance of neighbours
+    over the lines; of equal gaps, the longer one on the scale, then the one nearer to f.
     """
     length = len(scale) - 1
     for first in (0.0, float(length), length / 2):
@@ -151,10 +147,9 @@ def next_place(scale: Sequence[float], known: Mapping[float, np.ndarray]) -> flo
 
 
 def _unfairness(scene: Scene, model: Model, fairness: str) -> float:
-    """How far a model is from the fairest figure there is, on the rows that it has learnt from: the test rows stay out.
+    """How far a model is from the fairest figure there is, on the rows that it learnt from.
 
-    Of two groups under demographic parity, negative where the other group than under f has the larger share of positive
-    decisions: between a model that favours one and a model that favours the other lies a fair one.
+    For two groups and demographic parity it is negative once the other group is favoured: a fair model lies between.
     """
     taught, criterion, n_groups = learns_from(scene, model.cell.method), CRITERIA[fairness], len(scene.task.groups)
     rows = taught.train
@@ -171,11 +166,7 @@ def _unfairness(scene: Scene, model: Model, fairness: str) -> float:
 
 
 def learns_from(scene: Scene, method: str) -> Scene:
-    """The scene with the training rows that a method's models learn from.
-
-    COMMOD's are those of its models on their own; a method beside it gets `Scene.sampled`. All are measured on all
-    test rows.
-    """
+    """The scene with the training rows that a method learns from: COMMOD all, others `Scene.sampled`."""
     return scene if METHODS[method].is_commod else scene.sampled
 
 
@@ -212,10 +203,7 @@ class Trained:
     cell: Cell
 
     def margin(self, rows: Split) -> np.ndarray:
-        """Logits of the positive decision; what a method needs of the rows it is given.
-
-        A method that decides by group leaves those to f whose group is not known.
-        """
+        """Logits of the positive decision; a method that decides by group leaves unknown groups to f."""
         method, X, scene = METHODS[self.cell.method], rows.X, self.scene
         if method.is_commod:  # which encodes rows as the scene has done
             if rows is scene.test:
@@ -284,13 +272,10 @@ def _concepts_of(model: Any) -> pd.DataFrame | None:
 
 
 def as_points(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of one criterion on one scene as points: what they are called, and whether another of the method beats them.
+    """Rows of one criterion on one scene as points, with ``best``: no model of the same method beats it.
 
-    Columns ``method, title, needs_sensitive, fairness, dataset, base_model, split, knob, value, settings, seed``, the
-    key figures on test (``accuracy, p_rule, dm, change_rate``), the checks that decisions alone answer (``right,
-    sure``: of those changed, the share that is right by the record, and that of which f was sure; missing where nobody
-    changed) and ``best``: no other model of the same method is fairer and at least as accurate, or the other way round.
-    Of figures and checks, those that the rows have.
+    Columns `ABOUT_POINT`, the key figures on test, and ``right, sure`` (the share of changes that are right by the
+    record, and that of which f was sure; missing where nobody changed), as far as the rows have them.
     """
     methods = [METHODS[name] for name in rows["method"]]
     points = rows.assign(
@@ -324,10 +309,8 @@ def sweep_method(
 
     Parameters
     ----------
-    scene : Scene
-    method : str
-        A key of `METHODS`.
-    fairness : {"demographic_parity", "equalized_odds"}
+    method, fairness : str
+        Keys of `METHODS` and `CRITERIA`.
     report : callable, optional
         Called with the share done after every model; what it raises ends the sweep.
     form : tuple of (str, value)

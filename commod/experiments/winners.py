@@ -27,7 +27,6 @@ class Claim:
 
     place: Place
     fewest: tuple[str, ...]  # the methods with the lowest mean change rate, as it is written; in the registry's order
-    rate: float  # theirs
     own: float | None  # COMMOD's mean change rate; None if it has no model there
     # Whom COMMOD is held against: the first of the fewest, or, if it is one of them, the best of the others.
     against: str
@@ -43,9 +42,9 @@ def claims_of(
 ) -> tuple[Claim, ...]:
     """What can be claimed of cells, the least fair and least accurate first.
 
-    `cells`: ``method, fairness_q, accuracy_q, change_rate``, rounded as they are written; with ``sound`` if some may
-    have no sound model. `apart`: by how many standard errors two methods differ in a cell; chance is told with Holm's
-    correction for the number of cells. `by_split`: cells of other splits (`cells_by_split`).
+    `cells`: ``method, fairness_q, accuracy_q, change_rate`` as written, and ``sound`` if some models may not be.
+    `apart`: by how many standard errors two methods differ in a cell (Holm's correction is applied). `by_split`: other
+    splits.
     """
     counted = ~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)
     if "sound" in cells:
@@ -61,7 +60,7 @@ def claims_of(
         others = {name: rates[name] for name in rates if name != "commod"}
         against = min(others, key=lambda name: (others[name], order(name))) if "commod" in fewest else fewest[0]
         again = (0, 0) if by_split is None else _again(by_split, place, fewest)
-        claims.append(Claim(place, fewest, rate, rates.get("commod"), against, again=again))
+        claims.append(Claim(place, fewest, rates.get("commod"), against, again=again))
     if apart is not None:
         own = [i for i, claim in enumerate(claims) if claim.own is not None]
         beyond = _beyond_chance([apart("commod", claims[i].against, claims[i].place) for i in own])
@@ -92,8 +91,7 @@ def _again(by_split: pd.DataFrame, place: Place, fewest: Sequence[str]) -> tuple
 def wins_table(claims: Sequence[Claim], cuts: Segments, criterion: str) -> tuple[list[str], list[list[str]]]:
     """Headings and rows: for each segment of fairness, in how many cells each method changes fewest.
 
-    COMMOD comes first, then whoever wins most. In brackets, where known: the wins beyond chance, and on how many of the
-    other splits on which methods meet in these cells it wins again.
+    COMMOD first, then by wins. In brackets, where known: wins beyond chance, and wins again on other splits.
     """
     wins = Counter(name for claim in claims for name in claim.fewest)
     if any(claim.own is not None for claim in claims):
@@ -123,9 +121,8 @@ def _won(name: str, claims: Sequence[Claim]) -> str:
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:
     """By how many standard errors the mean change rates of two methods in a cell differ.
 
-    Both are counted on the same people: of each person, the share of a method's models in the cell that change the
-    decision. The error is that of the mean difference over who is on test. `points` are those of the sweeps one under
-    another (`points_of`), with ``fairness_q, accuracy_q``; models that change nobody do not count, as in the cells.
+    Both are counted on the same people: for each, the share of a method's models that change the decision. `points`:
+    those of the sweeps in order, with ``fairness_q, accuracy_q``; models that change nobody do not count.
     """
     counted = points.assign(at=points.groupby("method").cumcount())
     counted = counted[counted["change_rate"] > 0]

@@ -55,18 +55,15 @@ def explain_concepts(
 
     Parameters
     ----------
-    activations : DataFrame
-        ``g.concept_activations(X)`` of the rows to count on.
-    decisions_f, decisions_g : arrays of 0 and 1
-        Decisions on these rows.
+    activations, decisions_f, decisions_g : DataFrame, arrays of 0 and 1
+        ``g.concept_activations(X)`` and the decisions on the same rows.
 
     Returns
     -------
     DataFrame
-        One row per concept, of r and then of the shift if there is one: ``part`` (see `sums_of`), ``weight`` in it,
-        ``features`` (how many), ``activated`` and ``others`` (rows), ``changed_activated`` and ``changed_others``
-        (shares; ``<NA>`` where there is no row), ``raised`` and ``lowered`` (changes among the activated),
-        ``sentence``.
+        One row per concept of r, then of the shift: ``part`` (see `sums_of`), ``weight`` in it, ``features`` (how
+        many), ``activated, others`` (rows), ``changed_activated, changed_others`` (shares; ``<NA>`` without rows),
+        ``raised, lowered`` (changes among the activated), ``sentence``.
     """
     loadings = dict(tuple(explain_loadings(g, task).groupby("concept", sort=False)))
     changed = decisions_f != decisions_g
@@ -138,10 +135,7 @@ def in_percent(share: float, digits: int = 1) -> str:
 
 
 def in_a_sentence(label: str, column: str = "") -> str:
-    """A label of ours as it stands within a sentence: without its capital, but "LSAT score" stays.
-
-    One that is the name of its column was given by others, and stays as it is written.
-    """
+    """One of our labels within a sentence: lower case, but "LSAT score" and the names of columns stay."""
     return label[0].lower() + label[1:] if label[1:2].islower() and label != column else label
 
 

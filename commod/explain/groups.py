@@ -95,10 +95,7 @@ def beyond_in_words(groups: Groups) -> str:
 
 
 def margins_in_words(groups: Groups, fairness: str, figures: pd.DataFrame) -> str:
-    """A crossing beside its margins, and what to learn from it; empty if there is none.
-
-    `figures` are those of `compare_decisions` on the same rows: by their interval it is told what may be chance.
-    """
+    """Compare a crossing with its margins; `figures` say by their interval what may be chance."""
     if groups.margins.empty:
         return ""
     criterion = CRITERIA[fairness]

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from commod.datasets.task import Feature, Split, Task
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.explain.tree import ChangeTree
-from commod.metrics.counts import as_binary, change_counts
+from commod.metrics.counts import as_binary, tally
 from commod.metrics.intervals import wilson_interval
 from commod.models.estimator import Commod
 
@@ -23,6 +23,7 @@ __all__ = [
     "explain_people",
     "explain_segments",
     "leaf_words",
+    "open_gaps",
     "rank_segments",
 ]
 
@@ -53,12 +54,10 @@ def explain_people(
 
     Parameters
     ----------
-    rows : Split
-        All that follows is about these rows, in their order.
-    encoded : array (rows, encoded columns)
-        As g's encoder gives them.
+    rows, encoded : Split, array (rows, encoded columns)
+        The people, and what g's encoder makes of them.
     logit, ratio, shift : arrays (rows,)
-        Logit of f's score less that of its threshold, r, and s (0 for a model without a shift).
+        Logit of f's score minus that of its threshold, r, and s (0 for a model without a shift).
     before, after : arrays of 0 and 1
         Decisions of f and of g.
     leaf : array of int, optional
@@ -68,10 +67,9 @@ def explain_people(
     -------
     DataFrame
         One row per changed person, indexed as `rows`: ``group, better`` (whether g's decision is the favourable one),
-        ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores
-        and r; with a shift, ``s`` between them; where g `decides` by its balance, ``balance`` in place of both),
-        ``sure`` (how sure f was, see `certainty`), ``concept:…`` (what each concept adds to r; with r's intercept they
-        add up to r; with a shift, the same of s), ``leaf``, ``feature:…``.
+        ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores and
+        r; with a shift also ``s``; where g `decides` by its balance, ``balance`` in place of both), ``sure`` (see
+        `certainty`), ``concept:…`` (what each concept adds to r or s), ``leaf``, ``feature:…``.
     """
     spec = task.spec
     at = np.flatnonzero(before != after)
@@ -132,9 +130,9 @@ def explain_outcomes(task: Task, y: Any, sensitive: Any, before: Any, after: Any
         ``rate_before, rate_after`` (TPR for label 1, FPR for label 0) with ``low, high``, Wilson's 95 % interval of
         the latter. Rates of nobody are NaN; ``enough`` says whether there are `FEW` people or more.
     """
-    counts, groups = change_counts(y, before, after, sensitive)
+    found = tally(y, {"before": before, "after": after}, sensitive)
     rows = []
-    for code, cells in zip(groups, counts.astype(int), strict=True):
+    for code, cells in zip(found.groups, found.counts.astype(int), strict=True):
         for label in (1, 0):
             cell = cells[label]  # (before, after)
             rows.append(
@@ -170,10 +168,8 @@ class Segments:
         in it, small intersections are only counted.
     total : dict
         The same counts of everyone.
-    ranked, small : int
-        Segments with enough people, and segments with somebody in them but too few.
-    cut : dict
-        Labels of categories with more than `MAX_LEVELS` levels, and how many levels were left out.
+    ranked, small, cut : int, int, dict
+        Segments with enough people and with too few, and how many levels of large categories were left out, by label.
     """
 
     table: pd.DataFrame
@@ -240,6 +236,45 @@ def rank_segments(table: pd.DataFrame, of: str = "changed") -> pd.DataFrame:
     ranked = table.assign(share=share.where(enough), low=np.where(enough, low, np.nan))
     ranked["high"] = np.where(enough, high, np.nan)
     return ranked.sort_values(["share", "count"], ascending=False, kind="stable", ignore_index=True)
+
+
+def open_gaps(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, after: Any) -> pd.DataFrame:
+    """In each segment of one attribute, the gap between the two groups that f treats most unequally.
+
+    Returns
+    -------
+    DataFrame
+        The widest gap of g first: ``segment``, ``behind, ahead`` (names of the groups, the same everywhere), ``count``
+        (people of the group behind), ``changed`` (of these), and how much less often they get the favourable decision
+        than the others there: ``before, after``, with ``low, high``, Newcombe's 95 % interval of the latter. Segments
+        with fewer than `FEW` people of either group are left out; it is empty where no two groups can be compared.
+    """
+    codes, good = np.asarray(sensitive), task.spec.favourable
+    f, g = as_binary(before, "before") == good, as_binary(after, "after") == good
+    groups = [code for code in range(len(task.groups)) if (codes == code).sum() >= FEW]
+    columns = "segment behind ahead count changed before after low high".split()
+    if len(groups) < 2:
+        return pd.DataFrame(columns=columns)
+    rate = {code: f[codes == code].mean() for code in groups}
+    pair = [min(groups, key=rate.__getitem__), max(groups[::-1], key=rate.__getitem__)]  # two, also if all are equal
+    rows = []
+    for places, labels in _attributes(task, X, sensitive)[0][1:]:  # the first is the group itself
+        for place, label in enumerate(labels):
+            parts = [(places == place) & (codes == code) for code in pair]
+            sizes = [int(part.sum()) for part in parts]
+            if min(sizes) < FEW:
+                continue
+            (f_behind, f_ahead), (g_behind, g_ahead) = ([model[part].mean() for part in parts] for model in (f, g))
+            low, high = wilson_interval([g[part].sum() for part in parts], sizes)
+            gap = g_ahead - g_behind
+            ends = (
+                gap - np.hypot(g_ahead - low[1], high[0] - g_behind),
+                gap + np.hypot(high[1] - g_ahead, g_behind - low[0]),
+            )
+            told = [label, *(task.groups[code] for code in pair), sizes[0], int((f != g)[parts[0]].sum())]
+            rows.append([*told, f_ahead - f_behind, gap, *ends])
+    found = pd.DataFrame(rows, columns=columns)
+    return found.sort_values(["after", "count"], ascending=False, kind="stable", ignore_index=True)
 
 
 def _table(names: list[tuple[NDArray[Any], NDArray[Any]]], cells: list[NDArray[np.int64]]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -30,16 +30,13 @@ class ShapComparison:
     ----------
     features : DataFrame
         One row per input column: ``label, shap`` (mean |SHAP|, average over the redrawn backgrounds), ``shap_low,
-        shap_high`` (over the redraws) and ``commod`` (mean |contribution|), largest COMMOD contribution first. Both
-        are in units of the logit.
-    agreement : float
-        Spearman's rank correlation of the two columns.
+        shap_high`` (over the redraws) and ``commod`` (mean |contribution|), largest COMMOD contribution first. Both are
+        in units of the logit.
+    agreement, top_kept : float
+        Spearman's rank correlation of the two columns, and the mean share of SHAP's top five features that stay in the
+        top five when the background is redrawn.
     evaluations : int
         Scores that one SHAP run asks for. COMMOD's own account needs one for each row.
-    top_kept : float
-        Mean share of SHAP's top five features that stay in the top five when the background is redrawn.
-    top_sets : list of list of str
-        The top five of each redraw.
     rows, background, redraws : int
     """
 
@@ -47,7 +44,6 @@ class ShapComparison:
     agreement: float
     evaluations: int
     top_kept: float
-    top_sets: list[list[str]]
     rows: int
     background: int
     redraws: int
@@ -78,7 +74,6 @@ def explain_with_shap(
         Called with the share done; an exception it raises ends the work.
     """
     warm_up()
-    Permutation, Independent = _shap()
     rng = np.random.default_rng(seed)
     table = _Codes(X)
     rows = table.codes[np.sort(rng.permutation(len(X))[:n_rows])]
@@ -92,9 +87,7 @@ def explain_with_shap(
 
     runs = []
     chunk = max(1, len(rows) // 6)
-    for draw in range(redraws):
-        background = table.codes[np.random.default_rng(seed + 1 + draw).permutation(len(X))[:n_background]]
-        explainer = Permutation(change, Independent(background, max_samples=n_background), seed=seed)
+    for draw, explainer in enumerate(_explainers(change, table, n_background, redraws, seed)):
         parts = []
         for at in range(0, len(rows), chunk):
             if callback is not None:
@@ -104,16 +97,7 @@ def explain_with_shap(
         runs.append(np.vstack(parts).mean(axis=0))
     shap = np.array(runs)  # (redraws, columns)
     own = _own_contributions(g, table.frame(rows))
-    features = pd.DataFrame(
-        {
-            "label": [task.label(column) for column in X.columns],
-            "shap": shap.mean(axis=0),
-            "shap_low": shap.min(axis=0),
-            "shap_high": shap.max(axis=0),
-            "commod": own,
-        },
-        index=pd.Index(X.columns, name="column"),
-    )
+    features = _features(task, X, shap).assign(commod=own)
     tops = [list(features["label"].iloc[np.argsort(-run, kind="stable")[:TOP]]) for run in shap]
     pairs = [(a, b) for i, a in enumerate(tops) for b in tops[i + 1 :]]
     kept = float(np.mean([len(set(a) & set(b)) / len(a) for a, b in pairs])) if pairs else 1.0
@@ -124,7 +108,6 @@ def explain_with_shap(
         agreement,
         asked // redraws,
         kept,
-        tops,
         len(rows),
         n_background,
         redraws,
@@ -143,38 +126,42 @@ def explain_person_with_shap(
     seed: int = 0,
     callback: Callable[[float], object] | None = None,
 ) -> pd.DataFrame:
-    """Explain logit g − logit f (or balance − logit f) of one person by SHAP, signed, as `explain_with_shap` does.
+    """Explain one person's change (`x`, one row) by SHAP, signed; backgrounds are rows of `X`.
 
-    `X`: rows to draw the backgrounds from. `x`: DataFrame of one row. Returns one row per column of X: ``label, shap``
-    (mean over the redrawn backgrounds), ``shap_low, shap_high``. With the average change over the background
-    (``attrs["average"]``) the mean adds up to the person's change.
+    Returns one row per column: ``label, shap`` (mean over the redraws), ``shap_low, shap_high``. With the average
+    change over the background (``attrs["average"]``) the mean adds up to the person's change.
     """
     warm_up()
-    Permutation, Independent = _shap()
     table = _Codes(X)
     change = _change_of_codes(g, table)
     row = _Codes(x[X.columns]).codes
     runs, averages = [], []
-    for draw in range(redraws):
+    for draw, explainer in enumerate(_explainers(change, table, n_background, redraws, seed)):
         if callback is not None:
             callback(draw / redraws)
-        background = table.codes[np.random.default_rng(seed + 1 + draw).permutation(len(X))[:n_background]]
-        explainer = Permutation(change, Independent(background, max_samples=n_background), seed=seed)
         found = explainer(row, max_evals=permutations * (2 * row.shape[1] + 1), silent=True)
         runs.append(found.values[0])  # noqa: PD011
         averages.append(float(np.ravel(found.base_values)[0]))
-    shap = np.array(runs)  # (redraws, columns)
-    features = pd.DataFrame(
-        {
-            "label": [task.label(column) for column in X.columns],
-            "shap": shap.mean(axis=0),
-            "shap_low": shap.min(axis=0),
-            "shap_high": shap.max(axis=0),
-        },
-        index=pd.Index(X.columns, name="column"),
-    )
+    features = _features(task, X, np.array(runs))
     features.attrs["average"] = float(np.mean(averages))
     return features
+
+
+def _explainers(
+    change: Callable[[np.ndarray], np.ndarray], table: _Codes, n_background: int, redraws: int, seed: int
+) -> Iterator[Any]:
+    """SHAP's permutation explainers, each with another background."""
+    Permutation, Independent = _shap()
+    for draw in range(redraws):
+        background = table.codes[np.random.default_rng(seed + 1 + draw).permutation(len(table.codes))[:n_background]]
+        yield Permutation(change, Independent(background, max_samples=n_background), seed=seed)
+
+
+def _features(task: Task, X: pd.DataFrame, shap: np.ndarray) -> pd.DataFrame:
+    """Mean and range of what the redraws (redraws, columns) give each column."""
+    values = {"shap": shap.mean(axis=0), "shap_low": shap.min(axis=0), "shap_high": shap.max(axis=0)}
+    labels = [task.label(column) for column in X.columns]
+    return pd.DataFrame({"label": labels} | values, index=pd.Index(X.columns, name="column"))
 
 
 def _shap() -> tuple[Any, Any]:
@@ -209,8 +196,8 @@ def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
 def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndarray]:
     """The change logit g − logit f (or balance − logit f) as a function of coded rows.
 
-    SHAP calls it once per explained row, so building a DataFrame each time would be most of the work. Where f starts
-    with the same encoding as r (`Task.base_model`), codes are encoded once for both by table look-up.
+    SHAP calls it for every row, so building a DataFrame would be most of the work. Where f starts with the same
+    encoding as r, codes are looked up in a table once for both.
     """
     f = g.base_model_
     encoder = g.encoder_

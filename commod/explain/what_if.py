@@ -35,7 +35,6 @@ class FeatureRange:
 
     Attributes
     ----------
-    column : str
     low, high, step : float
         Range of a number and its resolution: a power of ten of which all its values are multiples, or, where there is
         none above 0.0001, one that parts the range into some thousand. 0 for a category.
@@ -44,8 +43,8 @@ class FeatureRange:
     levels : tuple
         Levels of a category, most frequent first; empty for a number.
     sd : float
-        Standard deviation. That of a category is half of the mean squared distance of two people drawn at random, as
-        it is for a number, if different levels are 1 apart; for two levels it is that of their 0/1 column.
+        Standard deviation. For a category, half of the mean squared distance of two people drawn at random, different
+        levels being 1 apart; for two levels it is that of their 0/1 column.
     """
 
     column: str
@@ -116,10 +115,7 @@ def edit_row(x: pd.DataFrame, edits: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _rows(x: pd.DataFrame, blocks: list[tuple[str, Any]], *, together: bool = False) -> pd.DataFrame:
-    """Copies of the row `x`, one for each value of a block, with that value in the block's column.
-
-    With `together` all blocks hold one value and go into one row.
-    """
+    """Copies of the row `x` with the values of each block in its column; `together`, one value each in one row."""
     count = 1 if together else sum(len(values) for _, values in blocks)
     places: dict[str, list[tuple[int, Any]]] = {}
     at = 0
@@ -248,11 +244,9 @@ def explain_edits(
     """The smallest edits of a single feature that undo the change of a decision, or cause one.
 
     Where g decides otherwise than f on `x`, an edit counts if they agree after it; where they agree, if they differ.
-    Numbers are tried at all multiples of their resolution within the data's range, upwards and downwards. Where these
-    are more than 400 on a side, 400 of them are tried and the search goes on between the first that counts and the
-    one before, so that a narrower gap nearer by can be missed. Categories are tried at all levels.
-
-    Nothing is trained. If f is a column of scores it stays as it is: only g can move.
+    Categories are tried at all levels, numbers at all multiples of their resolution within the data's range. Where
+    these are more than 400 on a side, 400 are tried and the search narrows down, so that a narrow gap nearer by can be
+    missed. Nothing is trained. If f is a column of scores it stays as it is: only g can move.
 
     Parameters
     ----------
@@ -328,9 +322,9 @@ def _edit(task: Task, known: FeatureRange, before: Any, after: Any, decided: np.
 
 
 class _Side:
-    """The values of a number above its own, or below, and how far the search among them has come.
+    """The values of a number above (or below) a person's own, in steps, and how far the search has come.
 
-    Values are counted in steps. The edit looked for lies beyond ``inner`` and at ``outer`` at the latest.
+    The edit looked for lies beyond ``inner`` and at ``outer`` at the latest.
     """
 
     def __init__(self, known: FeatureRange, own: float, up: bool) -> None:

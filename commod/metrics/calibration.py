@@ -18,18 +18,18 @@ N_BOOTSTRAP = 400
 _Binned = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 
-def expected_calibration_error(y_true: Any, scores: Any, *, n_bins: int = N_BINS, sample_weight: Any = None) -> float:
+def expected_calibration_error(y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     """Mean |share of label 1 − mean score| over equal bins of the score, weighed by their rows.
 
     Range 0 to 1; 0 means calibrated on these bins. Chance alone makes it larger than 0, the more so on few rows. Naeini
     et al. (2015).
     """
-    labels, scores, place = _binned(y_true, scores, n_bins)
+    labels, scores, place = _binned(y_true, scores)
     weight = _weight(sample_weight, labels)
-    return float(_errors(weight[None], labels - scores, place, n_bins)[0])
+    return float(_errors(weight[None], labels - scores, place, N_BINS)[0])
 
 
-def reliability_table(y_true: Any, scores: Any, *, n_bins: int = N_BINS, sample_weight: Any = None) -> pd.DataFrame:
+def reliability_table(y_true: Any, scores: Any, *, sample_weight: Any = None) -> pd.DataFrame:
     """Share of label 1 by bin of the score: the points of a reliability diagram.
 
     Returns
@@ -38,22 +38,22 @@ def reliability_table(y_true: Any, scores: Any, *, n_bins: int = N_BINS, sample_
         One row per bin that is not empty: ``low, high`` (of the bin), ``count`` (rows), ``mean_score, rate`` (share of
         label 1) and ``rate_low, rate_high``, Wilson's 95 % interval; under weights with Kish's effective size.
     """
-    labels, scores, place = _binned(y_true, scores, n_bins)
+    labels, scores, place = _binned(y_true, scores)
     weight = _weight(sample_weight, labels)
     size, squares, positives, total = (
-        np.bincount(place, weights=values, minlength=n_bins)
+        np.bincount(place, weights=values, minlength=N_BINS)
         for values in (weight, weight**2, weight * labels, weight * scores)
     )
     used = size > 0
     size, squares, positives, total = size[used], squares[used], positives[used], total[used]
     people = effective_size(size, squares)
     low, high = wilson_interval(positives * (people / size), people)
-    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    edges = np.linspace(0.0, 1.0, N_BINS + 1)
     return pd.DataFrame(
         {
             "low": edges[:-1][used],
             "high": edges[1:][used],
-            "count": np.bincount(place[weight > 0], minlength=n_bins)[used],
+            "count": np.bincount(place[weight > 0], minlength=N_BINS)[used],
             "mean_score": total / size,
             "rate": positives / size,
             "rate_low": low,
@@ -74,7 +74,6 @@ def calibration_by_group(
     scores_g: Any,
     *,
     sensitive_features: Any,
-    n_bins: int = N_BINS,
     sample_weight: Any = None,
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
@@ -93,18 +92,13 @@ def calibration_by_group(
         both are added, whichever way they go together.
     """
     codes, groups = codes_of_groups(sensitive_features)
-    weight = _weight(sample_weight, codes)
-    rng = np.random.default_rng(seed)
-    rows = {}
+    weight, rng, rows = _weight(sample_weight, codes), np.random.default_rng(seed), {}
     for code, group in enumerate(groups):
         at = np.flatnonzero((codes == code) & (weight > 0))
-        if not len(at):
-            continue
-        weights = _resampled(weight[at], rng, n_bootstrap)
-        binned = [
-            _binned(np.asarray(y_true)[at], np.asarray(each, dtype=float)[at], n_bins) for each in (scores_f, scores_g)
-        ]
-        rows[group] = {"count": len(at)} | _compared(weights, binned, n_bins)
+        if len(at):
+            weights = _resampled(weight[at], rng, n_bootstrap)
+            binned = [_binned(y_true, each, at) for each in (scores_f, scores_g)]
+            rows[group] = {"count": len(at)} | _compared(weights, binned, N_BINS)
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("group")
 
 
@@ -114,25 +108,21 @@ def compare_calibration(
     scores_g: Any,
     *,
     sensitive_features: Any,
-    n_bins: int = N_BINS,
     sample_weight: Any = None,
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Calibration error within groups, Σ over groups of their share of the people times their error, less chance.
+    """Calibration error within groups: the mean of the groups' errors by their size, minus what chance adds.
 
-    0 if nothing beyond chance speaks against scores that are calibrated, on these bins, in every group. ``f, g,
-    difference`` with ``_low, _high`` as of `calibration_by_group`, the people drawn from all groups together.
+    ``f, g, difference`` with ``_low, _high`` as in `calibration_by_group`, people drawn from all groups together.
     """
     codes, groups = codes_of_groups(sensitive_features)
     weight = _weight(sample_weight, codes)
     at = np.flatnonzero((codes >= 0) & (weight > 0))
     weights = _resampled(weight[at], np.random.default_rng(seed), n_bootstrap)
-    binned = []
-    for scores in (scores_f, scores_g):
-        labels, own, place = _binned(np.asarray(y_true)[at], np.asarray(scores, dtype=float)[at], n_bins)
-        binned.append((labels, own, codes[at] * n_bins + place))
-    return _compared(weights, binned, len(groups) * n_bins)
+    binned = [_binned(y_true, scores, at) for scores in (scores_f, scores_g)]
+    binned = [(labels, scores, codes[at] * N_BINS + place) for labels, scores, place in binned]
+    return _compared(weights, binned, len(groups) * N_BINS)
 
 
 def _compared(weights: NDArray[np.float64], binned: list[_Binned], n_bins: int) -> dict[str, float]:
@@ -156,9 +146,9 @@ def _compared(weights: NDArray[np.float64], binned: list[_Binned], n_bins: int) 
 def _without_chance(
     weight: NDArray[np.float64], labels: Any, scores: Any, place: Any, n_bins: int, moves: tuple[float, ...]
 ) -> list[float]:
-    """The errors that lead to expect the measured one, moved by so much: gaps g·t of all bins, with a common t.
+    """The errors that make the measured one, moved by so much, the expected one: gaps g·t of all bins, with one t.
 
-    A bin's gap is nearly normal with the variance of its labels, so that of |gap| has the mean of a folded normal.
+    A bin's gap is nearly normal with the variance of its labels, so |gap| has the mean of a folded normal.
     """
     sums, noise, size = (
         np.bincount(place, weights=each, minlength=n_bins)
@@ -190,11 +180,11 @@ def _weight(sample_weight: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
     return weight
 
 
-def _binned(y_true: Any, scores: Any, n_bins: int) -> _Binned:
-    labels, p = as_binary(y_true, "y_true"), np.asarray(scores, dtype=float)
+def _binned(y_true: Any, scores: Any, at: Any = ...) -> _Binned:
+    labels, p = as_binary(np.asarray(y_true)[at], "y_true"), np.asarray(scores, dtype=float)[at]
     if p.shape != labels.shape or not ((p >= 0) & (p <= 1)).all():
         raise ValueError("scores must be probabilities between 0 and 1, one for each label.")
-    return labels.astype(float), p, np.minimum((p * n_bins).astype(int), n_bins - 1)
+    return labels.astype(float), p, np.minimum((p * N_BINS).astype(int), N_BINS - 1)
 
 
 def _errors(

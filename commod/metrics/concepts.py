@@ -10,18 +10,14 @@ NULL_WEIGHT = 0.01
 
 
 def concept_size(concepts: pd.DataFrame) -> int:
-    """Σ over concepts of the weights that are not null, |W| > 0.01. 0 or more; fewer is sparser.
-
-    `concepts`: unit directions. (The paper prints W > ε; a weight counts by its size here, whatever its sign.)
-    """
+    """Number of weights of all concepts that are not null, |W| > 0.01 (the paper prints W > ε); fewer is sparser."""
     return int((concepts.abs().to_numpy() > NULL_WEIGHT).sum())
 
 
 def concept_redundancy(concepts: pd.DataFrame) -> float:
     """Mean over pairs of concepts of the Jaccard index of their signed features, 0 (nothing shared) to 1.
 
-    Two concepts share a feature if both weigh it with the same sign: one feature used in opposite directions is two.
-    Concepts without features share nothing; a single concept has no pair, and the redundancy is 0.
+    A feature is shared if both weigh it with the same sign. With a single concept the redundancy is 0.
     """
     W = concepts.to_numpy()
     signed = [

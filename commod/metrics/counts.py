@@ -79,9 +79,8 @@ def same_length(**arrays: Any) -> None:
 def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[Any]]:
     """Group number of each row, −1 where it is not known, and the sorted group values.
 
-    `sensitive_features`: array (n,), or DataFrame or array (n, columns); any values; missing ones (None, NaN, pd.NA)
-    are groups not known. Of two or more columns the groups are the combinations, named "Black × Female" in the order of
-    the columns, and not known if a part is not. Raises ValueError if fewer than two groups are known.
+    `sensitive_features`: (n,) or (n, columns); missing values are unknown groups. Of several columns the groups are the
+    combinations, named "Black × Female". Raises ValueError if fewer than two groups are known.
     """
     series = values_of_groups(sensitive_features)
     known = series.notna()
@@ -110,12 +109,9 @@ def values_of_groups(sensitive_features: Any) -> pd.Series:
 
 
 def counts_of_codes(codes: Any, n_groups: int, y: Any, f: Any, g: Any = None, weight: Any = None) -> Counts:
-    """Counts of rows whose groups are codes 0 … n_groups − 1; −1, a group that is not known, is not counted.
+    """Counts of rows whose groups are codes 0 … n_groups − 1; −1, an unknown group, is not counted. Nothing is checked.
 
-    Nothing is checked: this is the way for those who count often.
-
-    `y`, `f`, `g`: arrays (n,) of 0 and 1, or of bool; labels and the decisions of one model or of two. `weight`: array
-    (n,).
+    `y`, `f`, `g`: labels and the decisions of one model or two, (n,) of 0 and 1, or of bool.
     """
     return _count(codes, n_groups, [y, f] if g is None else [y, f, g], weight)
 
@@ -141,8 +137,8 @@ def tally(
 ) -> Tally:
     """Checked rows as counts.
 
-    `predictions`: of one model or of two, by the name that an error gives them. `n_groups`: if `sensitive_features` are
-    codes 0 … n_groups − 1 and −1; a group without rows then has its place.
+    `predictions`: of one model or two, by the name that errors use. `n_groups`: if `sensitive_features` are codes 0 …
+    n_groups − 1 and −1; a group without rows then keeps its place.
     """
     y = as_binary(y_true, "y_true")
     decided = {name: as_binary(values, name) for name, values in predictions.items()}
@@ -174,26 +170,6 @@ def sizes_of_groups(counts: Counts) -> Counts:
 
 
 def effective_size(weight: Any, squares: Any) -> Counts:
-    """Kish's effective size from sums of weights and of their squares: so many people of equal weight tell as much.
-
-    (Σw)² / Σw²; without weights, the number of people. 0 of nobody.
-    """
+    """Kish's effective size, (Σw)² / Σw²: so many people of equal weight tell as much; 0 for nobody."""
     total, squared = np.asarray(weight, dtype=float), np.asarray(squares, dtype=float)
     return np.asarray(total**2 / np.where(squared > 0, squared, 1.0))
-
-
-def confusion_counts(
-    y_true: Any, y_pred: Any, sensitive_features: Any, sample_weight: Any = None
-) -> tuple[Counts, list[Any]]:
-    """Counts of shape (groups, 2, 2): group, label, prediction; and the groups' values."""
-    found = tally(y_true, {"y_pred": y_pred}, sensitive_features, sample_weight)
-    return found.counts, found.groups
-
-
-def change_counts(
-    y_true: Any, predictions_f: Any, predictions_g: Any, sensitive_features: Any, sample_weight: Any = None
-) -> tuple[Counts, list[Any]]:
-    """Counts of shape (groups, 2, 2, 2): group, label, prediction of f, prediction of g; and the groups' values."""
-    predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
-    found = tally(y_true, predictions, sensitive_features, sample_weight)
-    return found.counts, found.groups

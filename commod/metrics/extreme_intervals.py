@@ -11,7 +11,7 @@ both made from the two rates' own (Wilson 1927). Then
   for as many pairs as may be the extreme one (Bonferroni); pairs that are clearly not are not counted, as in the
   intersection bounds of Chernozhukov, Lee and Rosen (2013).
 
-Measured in docs/methods.md.
+Measured in docs/results.md.
 """
 
 from functools import cache
@@ -27,10 +27,10 @@ Ends = tuple[float, float]
 
 
 def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, confidence: float) -> Ends:
-    """Of one model's figure from counts (groups, label, prediction …) and from those of the squared weights.
+    """The interval of one model's figure, from counts and from those of the squared weights.
 
-    A sum of two differences is an extreme over pairs of pairs, one for each. (The two are of different people, those of
-    either label, so their reaches add up by their squares.)
+    A sum of two differences is an extreme over pairs of pairs. The two are of different people, so reaches add up
+    squared.
     """
     rates = [share.rates(counts) for share in figure.shares]
     people = [effective_size(share.whole(counts), share.whole(squares)) for share in figure.shares]
@@ -94,12 +94,10 @@ def _ratios(rates: Values, low: Values, high: Values) -> tuple[Values, Values]:
 
 
 def interval_of_difference(of_f: Values, of_g: Values, ends_f: Ends, ends_g: Ends) -> Ends:
-    """Of g's figure minus f's, from the intervals of both and from draws of both on the same people.
+    """The interval of g's figure minus f's, from both intervals and from draws of both on the same people.
 
-    Where f and g move together (correlation 1), the same ends are reached by both and their difference counts; where
-    they do not (0), opposite ends are, and the root of the sum of squares counts; in between, so much of either.
-
-    `of_f`, `of_g`: the figure, and what the draws give.
+    Where f and g move together (correlation 1), both reach the same ends and the difference of the reaches counts;
+    where they do not (0), the root of the sum of squares does. `of_f`, `of_g`: the figure, followed by its draws.
     """
     f, g = float(of_f[0]), float(of_g[0])
     apart_f, apart_g = of_f[1:] - of_f[1:].mean(), of_g[1:] - of_g[1:].mean()

@@ -181,7 +181,6 @@ def compare_groups(
     sensitive_features: Any,
     sample_weight: Any = None,
     label: int | None = None,
-    confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Every group against everyone: how often it gets the positive decision.
 
@@ -189,22 +188,21 @@ def compare_groups(
     ----------
     label : {None, 0, 1}
         Among all, among those with y = 1 (true positive rates) or with y = 0 (false positive rates).
-    confidence : float
-        Of the interval.
 
     Returns
     -------
     DataFrame
-        One row per group: ``count`` (rows that the rate is of), ``rate`` with ``low, high`` (Wilson's interval; under
-        weights with Kish's effective size), ``ratio`` (to the largest rate of a group that is compared), ``difference``
-        (to everyone's rate) and ``compared`` (whether the group counts in the extremes). NaN where there is nobody.
+        One row per group: ``count`` (rows that the rate is of), ``rate`` with ``low, high`` (Wilson's 95 % interval;
+        under weights with Kish's effective size), ``ratio`` (to the largest rate of a group that is compared),
+        ``difference`` (to everyone's rate) and ``compared`` (whether the group counts in the extremes). NaN of nobody.
     """
     found = _tally(y_true, y_pred, sensitive_features, sample_weight)
     share = POSITIVE if label is None else _of_label(label)
     compared = compared_groups(found.sizes)
     with np.errstate(invalid="ignore"):  # 0 / 0
         rates, of_all = share.rates(found.counts), share.rates(found.counts.sum(axis=0, keepdims=True))
-        low, high = wilson_of_share(share, found.counts, found.squares, confidence)
+        people = effective_size(share.whole(found.counts), share.whole(found.squares))
+        low, high = wilson_interval(rates * people, people)
         largest = np.fmax.reduce(rates[compared], initial=0.0)  # whatever is NaN
         ratio = rates / largest if largest > 0 else np.where(rates > 0, np.inf, rates + 1.0)
     return pd.DataFrame(
@@ -219,12 +217,6 @@ def compare_groups(
         },
         index=pd.Index(found.groups, name="group"),
     )
-
-
-def wilson_of_share(share: Share, counts: Counts, squares: Counts, confidence: float) -> tuple[Values, Values]:
-    """Wilson's interval of each group's rate; Kish's effective size stands for the number of people."""
-    people = effective_size(share.whole(counts), share.whole(squares))
-    return wilson_interval(share.rates(counts) * people, people, confidence)
 
 
 def extreme_groups(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:

@@ -4,13 +4,13 @@ Tiles, tables, the report, saved runs, the command line and the glossary read th
 its formula.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from commod.metrics.counts import Counts, counts_of_codes, sizes_of_groups
+from commod.metrics.counts import Counts
 from commod.metrics.fairness import (
     FPR,
     NEGATIVE,
@@ -24,182 +24,7 @@ from commod.metrics.fairness import (
     accuracy_of_counts,
     positive_rates,
 )
-from commod.metrics.small_groups import compared_groups
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of a model, or of the change from f to g.
-
-    Parameters
-    ----------
-    name : str
-        Its row in `compare_decisions`.
-    title : str
-        As it is written in full, capitalised.
-    meaning : str
-        In a sentence or two: its tooltip, and its entry in the glossary.
-    formula : callable
-        From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
-        ``(..., groups, label, f, g)`` for one of the change. By group it gives one more axis, that of the groups. If it
-        is an `Extremes`, small groups are left out: see `of_counts`.
-    direction : {1, -1, 0}
-        Whether more of it is better, less of it, or neither.
-    percent : bool
-        Whether it is a share, written in percent; its differences are in points.
-    of_change : bool
-        Whether it belongs to the pair (f, g) and not to one model.
-    unchanged : float
-        Of a figure of the change: its value where nothing changes, and so for f itself.
-    by_group : str
-        If there is one for each group: how their rows begin (``positive_rate`` for ``positive_rate_0, …``). Then
-        `title` has a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
-    needs_labels : bool
-        Whether every group (that counts in it) must have rows of either label; where one has not, the figure is left
-        out.
-    needs_positives : bool
-        Whether every group (that counts in it) must have a positive decision; likewise.
-    whole : callable, optional
-        Of a share of people: how many it is a share of, from counts ``(groups, label, f, g)``; by group, of each. Its
-        interval is then Wilson's.
-    most : float
-        The largest value that it can have; the smallest is 0.
-    key : bool
-        Whether it stands in tiles, in saved runs and in the teacher's notes, too, or in full tables only. Such a figure
-        is one number: it has no `by_group`.
-    short : str
-        Its title where there is little room; default, the title.
-    fair : str
-        The value at which it is fair, as it is written behind the title; empty if that does not apply.
-    more : str
-        What the glossary adds to the meaning.
-    cf : str
-        A figure of other tools that is near it but not the same.
-    of_scores : bool
-        Whether it is one of scores, which counts of decisions do not tell; its formula then has none.
-    """
-
-    name: str
-    title: str
-    meaning: str
-    formula: Callable[[Counts], Values]
-    direction: Literal[1, -1, 0] = 0
-    percent: bool = False
-    of_change: bool = False
-    unchanged: float = 0.0
-    by_group: str = ""
-    needs_labels: bool = False
-    needs_positives: bool = False
-    whole: Callable[[Counts], Values] | None = None
-    most: float = 1.0
-    key: bool = False
-    short: str = ""
-    fair: str = ""
-    more: str = ""
-    cf: str = ""
-    of_scores: bool = False
-
-    def __post_init__(self) -> None:
-        if self.key and self.by_group:
-            raise ValueError(f"The figure {self.name!r} is one for each group: it cannot be a key figure.")
-
-    def of_counts(self, counts: Counts, rows: Any = None) -> Values:
-        """Its value from counts, by `commod.metrics.small_groups`: an extreme is one of the groups large enough.
-
-        Parameters
-        ----------
-        counts : as `formula` takes them
-        rows : (groups,), optional
-            Of how many rows each group is; default, what the counts say. (Under weights they do not say it. With
-            leading axes, those of draws, the first one does.)
-        """
-        return self.formula(self.counted(counts, rows))
-
-    def of_decisions(self, codes: Any, n_groups: int, y: Any, decided: Any, weight: Any = None) -> float:
-        """Its value for decisions of one model, of rows as `commod.metrics.counts.counts_of_codes` takes them.
-
-        NaN where it needs a label that a group has not.
-        """
-        counts = counts_of_codes(codes, n_groups, y, decided, weight=weight)
-        rows = counts if weight is None else counts_of_codes(codes, n_groups, y, decided)
-        with np.errstate(invalid="ignore"):  # 0 / 0
-            return float(self.of_counts(counts, sizes_of_groups(rows)))
-
-    def counted(self, counts: Counts, rows: Any = None) -> Counts:
-        """Of counts, those of the groups that play a part in the figure."""
-        if not isinstance(self.formula, Extremes):
-            return counts
-        axis = -4 if self.of_change else -3
-        if rows is None:
-            rows = counts.reshape(-1, *counts.shape[axis:])[0].sum(axis=tuple(range(axis + 1, 0)))
-        kept = compared_groups(rows)
-        return counts if kept.all() else counts.compress(kept, axis=axis)
-
-    @property
-    def short_title(self) -> str:
-        return self.short or self.title
-
-    @property
-    def in_sentence(self) -> str:
-        """The title as it stands within a sentence."""
-        return _in_sentence(self.title)
-
-    @property
-    def short_in_sentence(self) -> str:
-        """The short title as it stands within a sentence."""
-        return _in_sentence(self.short_title)
-
-    @property
-    def axis_title(self) -> str:
-        """The title with the value at which it is fair."""
-        return f"{self.title} ({self.fair} is fair)" if self.fair else self.title
-
-    @property
-    def fairer(self) -> str:
-        """Which way along an axis is fairer."""
-        return "" if not self.fair else "fairer →" if self.direction > 0 else "← fairer"
-
-    @property
-    def introduction(self) -> str:
-        """The title where a reader meets the figure, whatever the outcomes: with what other tools have in its place."""
-        title = self.title.replace("“{positive}”", "positive decisions").replace("“{negative}”", "negative decisions")
-        return f"{title} (cf. {self.cf})" if self.cf else title
-
-    @property
-    def format(self) -> str:
-        """For `format` and for charts; `show` also writes a minus as such."""
-        return ".1%" if self.percent else ".3f"
-
-    def is_better(self, value: float, than: float) -> bool:
-        """Whether a value is better than another; where neither direction is better, never."""
-        return self.direction * (value - than) > 0
-
-    def show(self, value: float) -> str:
-        """A value as it is written everywhere: ``71.9%`` or ``0.569``."""
-        return _minus(f"{value:{self.format}}")
-
-    def show_difference(self, value: float) -> str:
-        """A difference of two values: ``+1.2 points`` or ``+0.123``."""
-        return _minus(f"{100 * value:+z.1f} points" if self.percent else f"{value:+z.3f}")  # z: no minus before 0.0
-
-    def show_interval(self, low: float, high: float, *, difference: bool = False) -> str:
-        """An interval in brackets; its unit is that of the value in front of it."""
-        show = self.show_difference if difference else self.show
-        return f"[{show(low)}, {show(high)}]".replace("%", "").replace(" points", "")
-
-    def show_with_interval(self, row: Mapping[str, float], column: str = "g", between: str = "\n") -> str:
-        """A value from its row of `compare_decisions` (``f``, ``g`` or ``difference``), and its interval."""
-        difference = column == "difference"
-        value = (self.show_difference if difference else self.show)(row[column])
-        return value + between + self.show_interval(row[f"{column}_low"], row[f"{column}_high"], difference=difference)
-
-
-def _in_sentence(title: str) -> str:
-    return title if title[1:2].isupper() or "-" in title else title[0].lower() + title[1:]
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "−")
+from commod.metrics.figure import Figure as Figure  # all that is declared here is one
 
 
 def _not_of_counts(counts: Counts) -> Values:
@@ -223,10 +48,6 @@ def _raised(counts: Counts) -> Values:
 
 def _lowered(counts: Counts) -> Values:
     return counts[..., 1, 0].sum(axis=-1)
-
-
-def _share_of_all(part: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
-    return lambda counts: part(counts).sum(axis=-1) / _everybody(counts)
 
 
 def _changed(counts: Counts) -> Values:
@@ -265,6 +86,20 @@ def _right_before(counts: Counts) -> Values:
 
 def _wrong_after(counts: Counts) -> Values:
     return (counts[..., 0, :, 1] + counts[..., 1, :, 0]).sum(axis=(-2, -1))
+
+
+def _gap(name: str, title: str, meaning: str, *shares: Share, **more: Any) -> Figure:
+    """The largest of the groups' rates minus the smallest, which is 0 where decisions are fair."""
+    return Figure(name, title, meaning, Extremes(shares), direction=-1, fair="0", **more)
+
+
+def _changed_people(name: str, title: str, meaning: str, part: Callable[[Counts], Values], **more: Any) -> Figure:
+    """A share of everybody, by how decisions changed."""
+
+    def formula(counts: Counts) -> Values:
+        return part(counts).sum(axis=-1) / _everybody(counts)
+
+    return Figure(name, title, meaning, formula, percent=True, of_change=True, whole=_everybody, **more)
 
 
 # Every figure by name, in the order of tables.
@@ -326,58 +161,49 @@ FIGURES: dict[str, Figure] = {
             more="The ratio depends on which decision is counted. The four-fifths rule of US employment law is about "
             "the rates of the favourable one (29 CFR 1607.4 D, 1978).",
         ),
-        Figure(
+        _gap(
             "demographic_parity_difference",
             "Difference of the rates of positive decisions",
             "The largest of the groups' rates of positive decisions minus the smallest. 0 is fair.",
-            Extremes((POSITIVE,)),
-            direction=-1,
-            fair="0",
+            POSITIVE,
         ),
-        Figure(
+        _gap(
             "dm",
             "Disparate mistreatment",
             "Largest difference of the groups' true positive rates plus that of their false positive rates. 0 is fair, "
             "and less cannot be: on few people even a fair model shows more.",
-            Extremes((TPR, FPR)),
-            direction=-1,
+            TPR,
+            FPR,
             needs_labels=True,
             most=2.0,
             key=True,
             short="Mistreatment",
-            fair="0",
             more="It measures equalized odds. Other tools call the larger of the two, in place of their sum, the "
             "equalized odds difference.",
             cf="equalized odds difference",
         ),
-        Figure(
+        _gap(
             "delta_tpr",
             "… of which true positive rates",
             "Largest difference of the groups' true positive rates. 0 is fair.",
-            Extremes((TPR,)),
-            direction=-1,
+            TPR,
             needs_labels=True,
-            fair="0",
         ),
-        Figure(
+        _gap(
             "delta_fpr",
             "… of which false positive rates",
             "Largest difference of the groups' false positive rates. 0 is fair.",
-            Extremes((FPR,)),
-            direction=-1,
+            FPR,
             needs_labels=True,
-            fair="0",
         ),
-        Figure(
+        _gap(
             "predictive_parity_difference",
             "Difference of the positive predictive values",
             "Of the positive decisions of a group, the share that the record proves right; the largest of the groups' "
             "minus the smallest. 0 is fair.",
-            Extremes((PPV,)),
-            direction=-1,
+            PPV,
             needs_positives=True,
             short="Predictive parity",
-            fair="0",
             more="It measures predictive parity: a positive decision means the same in every group. Where base rates "
             "differ, no model that errs has this and equal rates of both errors (Chouldechova 2017).",
         ),
@@ -390,34 +216,25 @@ FIGURES: dict[str, Figure] = {
             by_group="positive_rate",
             whole=_group_sizes,
         ),
-        Figure(
+        _changed_people(
             "change_rate",
             "Decisions changed",
             "Share of test decisions in which g differs from f.",
-            _share_of_all(_changed),
-            percent=True,
-            of_change=True,
-            whole=_everybody,
+            _changed,
             key=True,
             short="Changed",
         ),
-        Figure(
+        _changed_people(
             "raised_rate",
             "… changed to “{positive}”",
             "Share of decisions that went to the positive one.",
-            _share_of_all(_raised),
-            percent=True,
-            of_change=True,
-            whole=_everybody,
+            _raised,
         ),
-        Figure(
+        _changed_people(
             "lowered_rate",
             "… changed to “{negative}”",
             "Share of decisions that went to the negative one.",
-            _share_of_all(_lowered),
-            percent=True,
-            of_change=True,
-            whole=_everybody,
+            _lowered,
         ),
         Figure(
             "change_rate_of_group",
@@ -476,13 +293,12 @@ class Criterion:
     ----------
     name, title, short : str
         As an argument, in full, and in two letters.
-    figure_name : str
-    noun : str
-        The figure as it stands in a sentence: "a P-Rule of 0.8".
+    figure_name, noun : str
+        The figure, and how it reads in a sentence: "a P-Rule of 0.8".
     by_label : bool
         Whether people of equal label are compared, or all.
     nearly_fair : float
-        Beyond this value of the figure decisions are called fair: whole people seldom add up to equal rates.
+        Beyond this value decisions count as fair: whole people seldom add up to equal rates.
     """
 
     name: str
@@ -572,10 +388,7 @@ def title_of(row: str, groups: Sequence[str], outcomes: tuple[str, str]) -> str:
 
 
 def figures_of_counts(counts: Counts, rows: Any = None) -> dict[str, Values]:
-    """Figures of one model from (..., groups, label, prediction); one that needs an empty cell is left out.
-
-    `rows` are those of each group where the counts do not say it: see `Figure.of_counts`.
-    """
+    """Figures of one model from (..., groups, label, prediction), except those that need an empty cell."""
     return _compute(counts, rows, of_change=False)
 
 
@@ -596,10 +409,7 @@ def wholes_of_counts(counts: Counts) -> dict[str, float]:
 
 
 def key_figures_of(counts: Counts, rows: Any = None) -> dict[str, float]:
-    """The key figures of g from counts (groups, label, f, g) as plain numbers; NaN for one that needs an empty cell.
-
-    `rows` are those of each group where the counts do not say it: see `Figure.of_counts`.
-    """
+    """The key figures of g from counts (groups, label, f, g); NaN for one that needs an empty cell."""
     of_g = counts.sum(axis=-2)
     with np.errstate(invalid="ignore"):  # 0 / 0
         return {

@@ -11,9 +11,8 @@ from scipy.stats import betabinom
 def wilson_interval(part: Any, whole: Any, confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Wilson's interval of a share, for whole columns at once; NaN where `whole` is 0.
 
-    The same as ``scipy.stats.binomtest(part, whole).proportion_ci(confidence, method="wilson")``, which takes one share
-    at a time and some 10,000 of them are wanted. Unlike share ± 2 standard errors it stays in [0, 1], and it does not
-    shrink to nothing where nobody, or everybody, changed.
+    As ``scipy.stats.binomtest(…).proportion_ci(confidence, method="wilson")``, which takes one share at a time. It
+    stays in [0, 1], and does not shrink to nothing where nobody, or everybody, changed.
     """
     k, n = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
     z = float(ndtri(0.5 + confidence / 2))
@@ -27,10 +26,7 @@ def wilson_interval(part: Any, whole: Any, confidence: float = 0.95) -> tuple[ND
 
 
 def new_people_interval(part: int, whole: int, people: int = 1000, confidence: float = 0.95) -> tuple[int, int]:
-    """Of so many new people, how many will be like `part` of the `whole` seen: both samples are left to chance.
-
-    A beta-binomial, with Jeffreys' prior of the share.
-    """
+    """How many of so many new people will be like `part` of the `whole` seen (beta-binomial, Jeffreys' prior)."""
     tail = (1 - confidence) / 2
     low, high = betabinom.ppf([tail, 1 - tail], people, part + 0.5, whole - part + 0.5)
     return int(low), int(high)

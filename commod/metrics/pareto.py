@@ -7,10 +7,7 @@ from numpy.typing import NDArray
 
 
 def undominated(*gains: Any) -> NDArray[np.bool_]:
-    """Which points no other point beats in one gain without losing in another; points that are equal stand together.
-
-    `*gains`: arrays (n,); what is to be large; pass −x for what is to be small.
-    """
+    """Which points no other beats in one gain (to be large) without losing in another; equal points count together."""
     values = np.column_stack([np.asarray(gain, dtype=float) for gain in gains])  # (n, gains)
     at_least = np.all(values[None] >= values[:, None], axis=2)
     more = np.any(values[None] > values[:, None], axis=2)

@@ -28,11 +28,9 @@ def bootstrap_counts(
 ) -> Counts:
     """Draw counts like these by the Bayesian bootstrap (Rubin 1981) within each stratum (group × label).
 
-    The shares of the four cells (Ŷ^f, Ŷ^g) of a stratum are drawn from the Dirichlet distribution of those counted, and
-    `PRIOR` more: what nobody of a few people did is not impossible. The size of a stratum stays what it is, so no draw
-    has an empty group. Under weights a stratum counts as many people as its effective size (Kish 1965).
-
-    `squares`: sums of the squared weights, where counts are sums of weights.
+    The shares of a stratum's cells are drawn from the Dirichlet distribution of its counts plus `PRIOR`; its size
+    stays, so no group is ever empty. Under weights (`squares`: sums of them squared) a stratum counts as its effective
+    size.
     """
     strata = (-2, -1)
     sizes = counts.sum(axis=strata, keepdims=True)
@@ -68,24 +66,22 @@ def compare_decisions(
     sensitive_features : array (n,), or DataFrame or array (n, columns)
         Any values, missing where the group is not known; of two columns or more, their combinations.
     sample_weight : array (n,), optional
-        Numbers from 0 on. Whole numbers give the figures of repeated rows; intervals take them for weights, not for
-        people, and rest on the effective size (Σw)² / Σw² (Kish 1965).
+        Numbers from 0 on. Whole numbers give the figures of repeated rows; intervals rest on the effective size (Σw)² /
+        Σw² (Kish 1965).
     n_groups : int, optional
         If `sensitive_features` are codes 0 … n_groups − 1, and −1 where not known: a group without rows then keeps its
         number, and its rates are NaN.
-    scores : (array, array), optional
-        Of f and g: with them, ``auc`` stands behind the accuracy, with DeLong's intervals.
-    probabilities : (array, array), optional
-        Of the positive class by f and g: with them, ``calibration_within_groups`` stands behind it.
+    scores, probabilities : (array, array), optional
+        Of f and g: with them, ``auc`` (DeLong's intervals) and ``calibration_within_groups`` stand behind the accuracy.
 
     Returns
     -------
     DataFrame
         One row per figure declared in `commod.metrics.figures`: first those of a model (``accuracy, p_rule, …,
         positive_rate_i`` per group), then those of the change (``change_rate, raised_rate`` (0→1), ``lowered_rate``
-        (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference``
-        (g − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing where a group lacks a label.
-        Intervals: Wilson's for shares of people; for extremes over more than two groups those of
+        (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference`` (g
+        − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing where a group lacks a label. Intervals:
+        Wilson's for shares of people; for extremes over more than two groups those of
         `commod.metrics.extreme_intervals`; else `n_bootstrap` draws within group × label, both models on the same draw.
     """
     predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
@@ -140,8 +136,7 @@ def compare_counts(
 ) -> pd.DataFrame:
     """The same from counts (groups, label, prediction of f, prediction of g).
 
-    `squares`, `rows`: where counts are sums of weights: sums of the squared weights, of the same shape, and rows of
-    each group.
+    Under weights, `squares` are the sums of the squared weights, and `rows` the rows of each group.
     """
     squares = counts if squares is None else squares
     rows = sizes_of_groups(counts) if rows is None else rows
@@ -200,8 +195,8 @@ def _of_extremes(
 def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
     """Ends of intervals from (figures, 1 + draws), the figure itself in front.
 
-    Percentiles of the draws, or as many root mean squares of their distance from the figure as a normal distribution
-    has, whichever is further out: where a difference of rates is near 0, most draws are larger, as the sample was.
+    The percentiles of the draws, or so many root mean squares around the figure as a normal distribution has, whichever
+    is wider: where a difference of rates is near 0, most draws are larger, as the sample was.
     """
     figures, draws = values[:, 0], values[:, 1:]
     low, high = np.percentile(draws, [50 * (1 - confidence), 50 * (1 + confidence)], axis=1)
@@ -209,15 +204,7 @@ def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
     return np.minimum(low, figures - reach), np.maximum(high, figures + reach)
 
 
-def compare_margins(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sample_weight: Any = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> pd.DataFrame:
+def compare_margins(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
     """Worst-case figures by each of several sensitive attributes and by their combinations.
 
     Decisions may be fair by race and fair by sex, and unfair to the women of one race.
@@ -225,8 +212,7 @@ def compare_margins(
     Parameters
     ----------
     sensitive_features : DataFrame (n, columns)
-        Two sensitive attributes or more. All rows of the table rest on the same people: those whose groups are all
-        known.
+        Two attributes or more. All rows of the table rest on the same people: those whose groups are all known.
 
     Returns
     -------
@@ -246,7 +232,7 @@ def compare_margins(
     rows = {}
     for name, groups in [*((str(column.name), column) for column in columns), (crossing, pd.concat(columns, axis=1))]:
         given = {"sensitive_features": groups, "sample_weight": weight}
-        frame = compare_decisions(y, decided, decided, **given, confidence=confidence, seed=seed)
+        frame = compare_decisions(y, decided, decided, **given)
         row: dict[str, Any] = {"groups": int(sum(row.startswith("positive_rate_") for row in frame.index))}
         for figure in ("p_rule", "demographic_parity_difference", "dm"):
             for end in ("", "_low", "_high"):

@@ -13,11 +13,13 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from commod.models.adversary import Array
-from commod.models.levers import Levers
+from commod.models.design import DesignMatrix
 from commod.models.networks import Adversary, ConceptNetwork, MLPNetwork, diversity_loss, seeded, sparsity_loss
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
 from commod.models.training import LossWeights, TrainingData, instance_weights
+
+LOSSES = ("objective", "label_loss", "adversary_loss", "ratio_loss", "sparsity_loss", "diversity_loss")
 
 
 def train_adversarial(
@@ -51,18 +53,10 @@ def train_adversarial(
     scale = _sparsity_scale(data, weights)
     rows = torch.from_numpy(instance_weights(ratio_norm, data).astype(np.float32))
     X, logit, y = (torch.from_numpy(column.astype(np.float32)) for column in (data.X, data.logit, data.y))
-    objective = data.objective(replace(weights, by_label=False))  # for what is asked, and how much that counts
-    (asked,) = objective.adversaries
-    answers = torch.from_numpy(asked.truth.T.astype(np.float32))  # (n, questions)
-    label_weight = _as_tensor(objective.weight)
-    asked_weight = None  # of each answer in the mean over all of them
-    if len(asked.truth) > 1 or objective.asked_weight is not None:
-        counts = len(asked.counts_for) * asked.counts_for
-        of_rows = np.ones(n) if objective.asked_weight is None else objective.asked_weight
-        asked_weight = _as_tensor(np.outer(of_rows, counts))
+    answers, label_weight, asked_weight = _asked(data, weights)
     with seeded(random_state):
         network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
-        adversary = Adversary(2 if weights.by_label else 1, adversary_width, len(asked.truth))
+        adversary = Adversary(2 if weights.by_label else 1, adversary_width, answers.shape[1])
     shuffle = torch.Generator().manual_seed(random_state)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     adversary_optimizer = torch.optim.Adam(adversary.parameters(), lr=adversary_learning_rate)
@@ -75,51 +69,51 @@ def train_adversarial(
     solution.path.append(PathPoint(LinearRescaler(1.0, np.zeros(d)), {"lambda_fair": 0.0}))
     n_steps = epochs * -(-n // batch_size)
     terms: Terms = {}
-    for epoch in range(epochs):
+    deals = (torch.split(torch.randperm(n, generator=shuffle), batch_size) for _ in range(epochs))
+    for epoch, batch in ((epoch, batch) for epoch, deal in enumerate(deals) for batch in deal):
         gate = float(epoch >= warmup_epochs)
-        for batch in torch.split(torch.randperm(n, generator=shuffle), batch_size):
-            ratio = network(X[batch])
-            z = ratio * logit[batch]
-            for _ in range(adversary_steps):
-                adversary_optimizer.zero_grad()
-                adversary_loss(z.detach(), batch).backward()  # type: ignore[no-untyped-call]
-                adversary_optimizer.step()
-            label = cross_entropy(z + data.line, y[batch], weight=_of(label_weight, batch))
-            fooled = adversary_loss(z, batch)
-            ratio_loss = (rows[batch] * (ratio - 1.0) ** 2).mean()
-            sparsity = diversity = label.new_zeros(())
-            if isinstance(network, ConceptNetwork):
-                sparsity, diversity = scale * sparsity_loss(network), diversity_loss(network)
-            loss = (
-                label
-                - gate * weights.fair * fooled
-                + weights.ratio * ratio_loss
-                + gate * (weights.sparsity * sparsity + weights.diversity * diversity)
-            )
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            terms = {
-                "lambda_fair": gate * weights.fair,
-                "objective": loss.item(),
-                "label_loss": label.item(),
-                "adversary_loss": fooled.item(),
-                "ratio_loss": ratio_loss.item(),
-                "sparsity_loss": sparsity.item(),
-                "diversity_loss": diversity.item(),
-            }
-            step = len(solution.history) + 1
-            solution.history.append({"step": step, **terms})
-            if callback is not None and callback(step, n_steps, terms):
-                solution.stopped = True
-                break
-        if solution.stopped:
+        ratio = network(X[batch])
+        z = ratio * logit[batch]
+        for _ in range(adversary_steps):
+            adversary_optimizer.zero_grad()
+            adversary_loss(z.detach(), batch).backward()  # type: ignore[no-untyped-call]
+            adversary_optimizer.step()
+        label = cross_entropy(z + data.line, y[batch], weight=_of(label_weight, batch))
+        fooled = adversary_loss(z, batch)
+        ratio_loss = (rows[batch] * (ratio - 1.0) ** 2).mean()
+        sparsity = diversity = label.new_zeros(())
+        if isinstance(network, ConceptNetwork):
+            sparsity, diversity = scale * sparsity_loss(network), diversity_loss(network)
+        concepts = weights.sparsity * sparsity + weights.diversity * diversity
+        loss = label - gate * weights.fair * fooled + weights.ratio * ratio_loss + gate * concepts
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses = (loss, label, fooled, ratio_loss, sparsity, diversity)
+        terms = {"lambda_fair": gate * weights.fair}
+        terms |= {name: value.item() for name, value in zip(LOSSES, losses, strict=True)}
+        step = len(solution.history) + 1
+        solution.history.append({"step": step, **terms})
+        if callback is not None and callback(step, n_steps, terms):
+            solution.stopped = True
             break
     if isinstance(network, ConceptNetwork):
         solution.concepts = network.directions()
     # Alternating steps do not converge in any sense that could be checked; all planned steps were taken, or not.
     solution.path.append(PathPoint(network.rescaler(), terms, len(solution.history), not solution.stopped))
     return solution
+
+
+def _asked(data: TrainingData, weights: LossWeights) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
+    """The right answers to the adversary's questions, (n, questions), and the weights of labels and answers, if any."""
+    objective = data.objective(replace(weights, by_label=False))
+    (asked,) = objective.adversaries
+    asked_weight = None
+    if len(asked.truth) > 1 or objective.asked_weight is not None:
+        counts = len(asked.counts_for) * asked.counts_for
+        of_rows = np.ones(len(data.y)) if objective.asked_weight is None else objective.asked_weight
+        asked_weight = np.outer(of_rows, counts)
+    return torch.from_numpy(asked.truth.T.astype(np.float32)), _as_tensor(objective.weight), _as_tensor(asked_weight)
 
 
 def _as_tensor(weight: Array | None) -> torch.Tensor | None:
@@ -133,5 +127,5 @@ def _of(weight: torch.Tensor | None, batch: torch.Tensor) -> torch.Tensor | None
 def _sparsity_scale(data: TrainingData, weights: LossWeights) -> float:
     ordered = data.sorted_for(weights.by_label)
     objective = ordered.objective(weights)
-    pull = objective.pull(objective.evaluate(ordered.logit), Levers(ordered.X, [ordered.logit]))
+    pull = objective.pull(objective.evaluate(ordered.logit), DesignMatrix(ordered.X, [ordered.logit]))
     return float(pull[1:].max(initial=0.0))

@@ -49,10 +49,7 @@ Bases = Iterable[Basis]
 
 @dataclass(frozen=True)
 class AdversaryFit:
-    """The best response to one vector of scores: what it costs, and what its derivatives need.
-
-    There is a row for each question that the adversary answers (`questions`).
-    """
+    """The best response to one vector of scores, with a row for each of the adversary's `questions`."""
 
     loss: float  # min over φ of mean BCE + ridge/2·|φ|², summed over the questions by their weights
     phi: Array  # (questions, K) weights of the basis
@@ -65,7 +62,7 @@ class AdversaryFit:
 def questions(sensitive: Array, n_groups: int) -> Array:
     """What the adversary is asked of each row, as 0 and 1, (questions, n).
 
-    Of two groups, whether a row is of the second. Of more, for each group whether a row is of it: one against the rest.
+    Of two groups, whether a row is of the second. Of more, one against the rest for each group.
     """
     if n_groups == 2:
         return (sensitive == 1).astype(float)[None]
@@ -192,10 +189,7 @@ class ScoreAdversary:
         return by_t * (1 - fit.squashed**2) / self.scale
 
     def derivatives(self, phi: Array, t: Array, b: Array) -> tuple[Array, Array, Array]:
-        """Slope and curvature of h in z, shape (questions, n), and the slope of each basis function, (K, n).
-
-        Of rows with the squashed scores `t` and their basis functions `b`.
-        """
+        """Slope and curvature of h in z, (questions, n), and the slope of each basis function, (K, n), at `t`, `b`."""
         weights = phi[:, 1:]
         dt = (1 - t * t) / self.scale
         lever, offset = self._lever(t, b)

@@ -32,10 +32,7 @@ BASE_MODELS: dict[str, tuple[str, Callable[[], Any]]] = {
 
 
 def train_base_model(task: Task, train: Split, name: str) -> Pipeline:
-    """Fit the named base model on `train`, by its weights if it has any.
-
-    Raises ValueError if there is no base model of that name.
-    """
+    """Fit the named base model on `train`, with its weights if it has any."""
     if name not in BASE_MODELS:
         raise ValueError(f"There is no base model {name!r}: choose one of {', '.join(BASE_MODELS)}.")
     with single_threaded():

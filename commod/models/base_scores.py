@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.blocks import WHOLE, blocks
@@ -96,14 +97,14 @@ def base_logits(base_model: BaseModel, X: Any, base_scores: Any = None) -> Array
 
 
 def _asked(f: Callable[[Any], Any], X: Any) -> Any:
-    """What f answers; where it fails and X has gaps, a sentence about these goes with its own.
+    """What f answers; if it fails and X has gaps, the error says so.
 
-    Of many rows it is asked for some at a time: on its way f may make far more of them than they are.
+    Of many rows it is asked for some at a time: f may need far more memory than they take.
     """
     try:
         if len(X) <= WHOLE:
             return f(X)
-        return np.concatenate([np.asarray(f(_rows(X, rows))) for rows in blocks(len(X), ASKED)])
+        return np.concatenate([np.asarray(f(_safe_indexing(X, rows))) for rows in blocks(len(X), ASKED)])
     except (TypeError, ValueError) as error:
         if not pd.DataFrame(X).isna().to_numpy().any():
             raise
@@ -111,10 +112,6 @@ def _asked(f: Callable[[Any], Any], X: Any) -> Any:
             "X contains NaN, which f may not take: fill the gaps in, give f as a pipeline with an imputer, or pass its "
             f"probabilities as base_scores. f says: {error}"
         ) from error
-
-
-def _rows(X: Any, rows: slice) -> Any:
-    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
 
 
 def _is_function(base_model: Any) -> bool:

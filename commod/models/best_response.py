@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from commod.datasets.blocks import blocks
 from commod.models.adversary import Array
+from commod.models.design import DesignMatrix
 from commod.models.lasso import WIDE, lasso_step
-from commod.models.levels import Jumps, Levels
-from commod.models.levers import Levers
+from commod.models.level_jumps import Jumps, Levels
 from commod.models.objective import NewtonTerms, ScoreState
 from commod.models.prices import PricePath
 from commod.models.rescaler import LinearRescaler, acted_on
@@ -81,15 +81,15 @@ class LinearProblem:
         acted = acted_on(weights.acts_on, data.logit)
         self.acts_on = weights.acts_on
         self.fixed = np.where(acted, 0.0, data.logit)  # scores of those who are not acted on
-        lever = data.logit - self.fixed
-        self.A = Levers(data.X, [lever, np.float64(unit) * acted] if unit > 0 else [lever])
+        factor = data.logit - self.fixed
+        self.A = DesignMatrix(data.X, [factor, np.float64(unit) * acted] if unit > 0 else [factor])
         self.unit = unit
         self.width = len(form)  # of a block
         if unit > 0:
             none = np.zeros_like(form)
             form = np.block([[form, none], [none, form]])
         self.X = data.X
-        self._lever, self._sensitive = lever, data.sensitive
+        self._factor, self._sensitive = factor, data.sensitive
         self.form = form
         self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
         self.identity = np.eye(len(form))[0]
@@ -103,7 +103,7 @@ class LinearProblem:
     @cached_property
     def levels(self) -> Levels:
         """Where else to look for a lower loss; where the ladder is climbed on a sample, only that is asked for its."""
-        return Levels(self.X, self._lever, self.objective, self._sensitive)
+        return Levels(self.X, self._factor, self.objective, self._sensitive)
 
     def scores(self, theta: Array) -> Array:
         """z, the logit of g, of every row."""
@@ -194,17 +194,17 @@ class _Ladder:
 class WarmStart:
     """The way up the ladder on one data set at one setting of everything but λ_fair, remembered rung by rung.
 
-    Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at
-    the same λ_fair anything: it plays no part here. Pass one (empty) object to several fits that differ in these two
-    only; each then gives exactly what it would give alone. An object that does not match the data or the setting is
-    filled anew. What depends on the rows alone (their encoding) is kept as long as the same objects are passed as X, y
-    and so on, which must not be changed meanwhile.
+    Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at the
+    same λ_fair anything. Pass one (empty) object to several fits that differ in these two only; each then gives exactly
+    what it would give alone. An object that does not match the data or the setting is filled anew. What depends on the
+    rows alone (their encoding) is kept while the same objects are passed as X, y and so on; do not change them
+    meanwhile.
 
     Parameters
     ----------
     rungs : dict, optional
-        ``rungs`` of another such object that was passed to fits on equal data at an equal setting. They are small,
-        where the object itself holds the rows; that data and setting are equal is not checked.
+        ``rungs`` of another such object for equal data at an equal setting, which is not checked. They are small, where
+        the object itself holds the rows.
     beside : WarmStart, optional
         Another one: what depends on the rows alone is shared with it.
     """
@@ -233,10 +233,7 @@ class WarmStart:
         self.rungs[PRICES] = path.steps
 
     def ladder(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> _Ladder:
-        """What to solve, with what was solved if it was on these data at this setting.
-
-        Put in place whole: another thread has either the old one or the new one, never a mixture.
-        """
+        """What to solve, with what was solved on these data at this setting; replaced whole, for other threads."""
         ladder = self._ladder
         if ladder is None or not ladder.fits(data, weights, ratio_norm):
             rungs = self.rungs if ladder is None else {}
@@ -273,9 +270,8 @@ def solve_linear(
 ) -> Solution:
     """Solve at each rung of the ladder below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
 
-    `tol`: the last point is solved until a step promises to lower the loss by less than this. `callback`: called after
-    every Newton step with the number of the stage, the number of stages and the loss terms; a true answer stops the
-    solver where it is. `warm_start`: what earlier fits on these data have solved.
+    `tol`: the last point is solved until a step promises less than this. `callback(stage, stages, terms)` is called
+    after every Newton step and can stop the solver. `warm_start`: what earlier fits on these data have solved.
     """
     ladder = (warm_start or WarmStart()).ladder(data, weights, ratio_norm)
     problem, slope, known = ladder.problem, ladder.slope, ladder.rungs
@@ -341,10 +337,7 @@ def _lowest(
     *,
     far: bool,
 ) -> tuple[_Point, ScoreState | None]:
-    """The lowest minimum that the search finds from this one, round by round until one finds nothing lower.
-
-    With the score terms there, if they were looked at.
-    """
+    """The lowest minimum that a search from this one finds, and the score terms there, if they were computed."""
     for round_ in range(MAX_ROUNDS):
         if point.stopped:
             break
@@ -385,10 +378,7 @@ def _newton(
     beat: float | None = None,
     known: ScoreState | None = None,
 ) -> _Point:
-    """Proximal Newton with backtracking at one λ_fair; given up where it will not end below `beat`.
-
-    `known` are the score terms at the start.
-    """
+    """Proximal Newton with backtracking from `start` (score terms `known`); ends once it cannot get below `beat`."""
     theta = start.theta
     steps: list[Terms] = []
     # Evaluated anew even if the last stage's steps had it: a path resumed from memory then goes on to the last digit
@@ -448,7 +438,7 @@ def _is_positive(hessian: Array) -> bool:
     return True
 
 
-def _bent_up(hessian: Array, newton: NewtonTerms, A: Levers) -> Array:
+def _bent_up(hessian: Array, newton: NewtonTerms, A: DesignMatrix) -> Array:
     """A positive definite matrix instead of an indefinite Hessian, so that the step descends."""
     if len(hessian) > WIDE:
         # Eigenvalues of so many weights would take too long: leave out the rows whose score bends the loss down.

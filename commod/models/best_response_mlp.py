@@ -23,7 +23,7 @@ def solve_mlp(
     random_state: int = 0,
     callback: StepCallback | None = None,
 ) -> Solution:
-    """WarmStart the same ladder as `solve_linear`, with L-BFGS on the network's weights at each rung.
+    """Climb the same ladder as `solve_linear`, with L-BFGS on the network's weights at each rung.
 
     The network has no concepts, so the concept weights of the loss play no part. Its hidden layer starts at random
     from `random_state`; its output layer at r ≡ 1.
@@ -79,15 +79,8 @@ def solve_mlp(
                 solution.stopped = True
                 raise StopIteration
 
-        found = minimize(
-            loss,
-            flat,
-            args=(rung,),
-            jac=True,
-            method="L-BFGS-B",
-            callback=report,
-            options={"maxiter": max_iter, "ftol": 1e-9},
-        )
+        options = {"maxiter": max_iter, "ftol": 1e-9}
+        found = minimize(loss, flat, args=(rung,), jac=True, method="L-BFGS-B", callback=report, options=options)
         flat = found.x
         terms = terms_at(flat, rung)
         solution.path.append(PathPoint(network.rescaler(), terms, int(found.nit), found.status == 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,6 +36,14 @@ class Given:
     def those(self, values: Any) -> Any:
         """Of values for the rows that were handed in, those of these rows."""
         return values if values is None or self.rows is None else _safe_indexing(values, self.rows)
+
+
+NOBODY = "fit was called without sensitive_features, so there is no one to be fair to"
+
+
+def warn_caller(sentence: str) -> None:
+    """Warn whoever called `fit`, which calls this."""
+    warnings.warn(sentence, UserWarning, stacklevel=3)
 
 
 class TabularClassifier(ClassifierMixin, BaseEstimator):

@@ -24,11 +24,7 @@ def ranks_no_more(auc_f: float, auc_g: float) -> bool:
 
 
 def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") -> list[str]:
-    """A sentence for each sign that g has collapsed; none for a sound model.
-
-    `y`: array (n,); labels, 0 and 1. `margin_f`, `margin_g`: arrays (n,); how far the logits lie above the line.
-    `subject`: how the sentences call g.
-    """
+    """A sentence for each sign that g has collapsed; margins are logits minus that of the cut-off."""
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     found = []
     auc_f, auc_g = auc_of(f, y), auc_of(g, y)

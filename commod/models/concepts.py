@@ -82,7 +82,7 @@ def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
 def unit_concepts(weights: Array, groups: list[np.ndarray], k: int) -> tuple[Array, Array]:
     """Directions (d, k) of unit norm with disjoint supports, and concept weights (k,), with directions @ w = v.
 
-    A group without a weight is a concept that plays no part: its direction and weight are zero.
+    A group without a weight has a direction and a weight of zero.
     """
     directions, strengths = np.zeros((len(weights), k)), np.zeros(k)
     for j, group in enumerate(groups):
@@ -93,10 +93,9 @@ def unit_concepts(weights: Array, groups: list[np.ndarray], k: int) -> tuple[Arr
 
 
 def orient(directions: Array, strengths: Array) -> tuple[Array, Array]:
-    """Turn each concept so that its weight in r is negative.
+    """Turn each concept so that its weight in r is negative: the more of it, the more f's decision is taken back.
 
-    A concept then always reads the same way: the more a person shows of it, the more f's decision is taken back, until,
-    without a shift, r < 0 overturns it. And a direction turns only as the weights do: no sign jumps along a slider.
+    A direction turns only as the weights do: no sign jumps along a slider.
     """
     flip = np.where(strengths > 0, -1.0, 1.0)
     return directions * flip + 0.0, strengths * flip + 0.0  # + 0.0 turns −0 into 0

@@ -2,116 +2,92 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
 from commod.installation import needs_extra
-from commod.metrics.counts import counts_of_codes
-from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.models.adversary import Array
 from commod.models.base_scores import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
-from commod.models.classifier import EditedModel, Given
+from commod.models.classifier import NOBODY, EditedModel, Given, warn_caller
 from commod.models.collapse import CollapseWarning, collapse_in_words, warn_of_result
 from commod.models.concepts import feature_distances
 from commod.models.prices import solve_prices
 from commod.models.reading import Reading, read_concepts
-from commod.models.rescaler import DIRECTIONS, LinearRescaler, acted_on, acts_on_of
+from commod.models.rescaler import LinearRescaler, acted_on
+from commod.models.settings import allowed_columns, check_settings, loss_weights, solver_options
 from commod.models.solution import Solution, StepCallback
 from commod.models.threads import single_threaded
 from commod.models.training import LossWeights, TrainingData
-from commod.models.validation import (
-    check_choice,
-    check_count,
-    check_options,
-    check_seed,
-    check_weight,
-)
-
-_OPTIONS: dict[tuple[str, str], dict[str, type]] = {
-    ("best_response", "linear"): {"tol": float},
-    ("best_response", "mlp"): {"width": int, "max_iter": int},
-    ("adversarial", "linear"): {
-        "epochs": int,
-        "batch_size": int,
-        "learning_rate": float,
-        "adversary_learning_rate": float,
-        "adversary_width": int,
-        "adversary_steps": int,
-        "warmup_epochs": int,
-    },
-}
-_OPTIONS["adversarial", "mlp"] = _OPTIONS["adversarial", "linear"] | {"width": int}
+from commod.models.validation import check_choice
 
 SCORE_FEATURE = "f_logit"
-UPDATES = ("ratio", "affine", "decisions")
 # Weights of this mean or more are those of a survey rather than numbers of rows.
 MANY_PEOPLE = 10
 
 
+@dataclass(eq=False, repr=False)
 class Commod(EditedModel):
     """Make a deployed classifier f fairer by few, explainable changes: g(x) = σ(r(x)·logit f(x)).
 
-    r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Beyond the paper, with
-    ``update="affine"``, g(x) = σ(r(x)·logit f(x) + s(x)), s linear through the same concepts; ``update="decisions"``
-    counts changed decisions instead of moved scores. Training minimises
-    L_Y − λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in
-    the modules of this package), L_S being the loss of an adversary that reads the sensitive attribute from the new
-    score; a shift adds λ_ratio·‖s‖², in units in which s counts as r − 1 does (`shift_unit`), and its own sparsity.
-    The sensitive attribute is used in `fit` only; `predict` neither needs nor accepts it.
+    r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Training minimises L_Y −
+    λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in the
+    modules of this package). L_S is the loss of an adversary that reads the sensitive attribute from the new score.
+    Beyond the paper, ``update="affine"`` adds a shift s(x), linear through the same concepts, with its own λ_ratio·‖s‖²
+    (in units in which s counts as r − 1 does, `shift_unit`) and sparsity; ``update="decisions"`` counts changed
+    decisions instead of moved scores. The sensitive attribute is used in `fit` only; `predict` neither needs nor
+    accepts it.
 
     Parameters
     ----------
     base_model : fitted classifier, callable, str or None
-        The deployed model f: any fitted scikit-learn classifier or Pipeline; a function from X to probabilities; or
-        the name of the column of X that holds f's probabilities (not used as a feature then). None trains a logistic
+        The deployed model f: any fitted scikit-learn classifier or Pipeline; a function from X to probabilities; or the
+        name of the column of X that holds f's probabilities (not used as a feature then). None trains a logistic
         regression in `fit`, unless `base_scores` are given there. `clone` keeps a fitted model fitted.
     threshold : float, "budget", "budget:0.2" or None
-        Above which of its probabilities f decides positively, and g with it: with t its logit, g(x) = σ(t +
-        r(x)·(logit f(x) − t)), so that r ≡ 1 leaves every score and every decision of f as it is. "budget": such that
-        the share of positive decisions on the training rows is that of positive labels, or the share named. None: f's
-        own, one half, or that of scikit-learn's `FixedThresholdClassifier` or `TunedThresholdClassifierCV`.
+        Above which of its probabilities f decides positively, and g with it: with t its logit, g(x) = σ(t + r(x)·(logit
+        f(x) − t)), so that r ≡ 1 leaves every score and every decision of f as it is. "budget": such that the share of
+        positive decisions on the training rows is that of positive labels, or the share named. None: f's own, one half,
+        or that of scikit-learn's `FixedThresholdClassifier` or `TunedThresholdClassifierCV`.
     lambda_fair : float, default 2.0
         Weight of fairness. At 0, g = f and nothing is trained. Above 0 the label's loss L_Y acts, too, so scores move
         at once: at 0.001 by about 0.01 on average, up to 0.07 on law_school and 0.27 on compas (ten splits).
     lambda_ratio : float, default 0.05
         Weight of staying near f.
     lambda_concepts : float, default 0.01
-        Weight of the concept terms. The Lasso is in units of the adversary's strongest pull on any weight, so that
-        one value means the same on every data set; at λ_concepts ≥ λ_fair no weight may move on fairness' account.
-        It moves fairness, too: on law_school at λ_fair 4, from 0.01 to 1, P-Rule on test goes from 0.67 to 0.84.
+        Weight of the concept terms. The Lasso is in units of the adversary's strongest pull on any weight, so that one
+        value means the same on every data set; at λ_concepts ≥ λ_fair no weight moves for the sake of fairness. It
+        moves fairness, too: on law_school at λ_fair 4, from 0.01 to 1, P-Rule on test goes from 0.67 to 0.84.
     n_concepts : int, default 2
         k, into how many concepts r is read. It adds no power to a linear r: a larger k is a finer reading.
     fairness : {"demographic_parity", "equalized_odds"}
     update : {"ratio", "affine", "decisions"}, default "ratio"
         "ratio" multiplies f's logit by r, as the paper does: a decision changes where r < 0, and then most for those of
-        whom f was surest. "affine" also adds a shift s(x), linear in the same features: a decision changes where
-        r·logit + s has another sign than logit, which people near the line can do with a small shift. "decisions"
-        minimises errors + λ_ratio·changes + the price of the gap between groups (`commod.models.prices`): people who
-        stay keep f's score, and those who are flipped land just across the line. There `lambda_fair` is a target: 0 is
-        f's own fairness on the training rows, 10 is parity, 5 is halfway; and a change costs 20·`lambda_ratio` errors.
-        All but "ratio" are for ``rescaler="linear"`` with ``solver="best_response"``.
+        whom f was surest. "affine" also adds s(x): a decision changes where r·logit + s has another sign than logit,
+        which takes only a small shift near the line. "decisions" minimises errors + λ_ratio·changes + the price of the
+        gap between groups (`commod.models.prices`): people who stay keep f's score, and those who are flipped land just
+        across the line. There `lambda_fair` is a target (0: f's own fairness on the training rows, 10: parity, 5:
+        halfway), and a change costs 20·`lambda_ratio` errors. All but "ratio" need ``rescaler="linear"`` with
+        ``solver="best_response"``.
     max_changes : int or float, optional
-        A budget, for ``update="decisions"``: at most so many training rows change (a whole number), or such a share
-        of them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps it.
+        A budget, for ``update="decisions"``: at most so many training rows change (a whole number), or such a share of
+        them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps it.
     direction : {"both", "improve", "worsen"}, default "both"
         "improve": the update acts only on people whom f decides unfavourably, so that nobody loses the favourable
-        decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either is for
+        decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either needs
         ``rescaler="linear"`` with ``solver="best_response"``.
     favourable : label, optional
         Which of the two labels is the good one, for `direction`; default, the positive one.
     features : list of columns of X, optional
-        What r (and s) may use; default, all. f goes on using what it used: only the update is kept from the others.
-        The columns of an array are "x0", "x1" and so on.
+        What r (and s) may use; default, all. f keeps using what it used. The columns of an array are "x0", "x1" and so
+        on.
     ratio_norm : {"identity", "fisher", "mahalanobis"} or array of shape (n_rows,)
         Metric of ‖r−1‖²; an array weighs the instances.
     rescaler : {"linear", "mlp"}
@@ -127,43 +103,33 @@ class Commod(EditedModel):
         "best_response": ``tol`` (linear), ``width``, ``max_iter`` (mlp). "adversarial": ``epochs, batch_size,
         learning_rate, adversary_learning_rate, adversary_width, adversary_steps, warmup_epochs`` (and ``width``).
     random_state : int, default 0
-        Seed of what is random: minibatches and initial weights of "adversarial" and "mlp". The default solver for a
-        linear r has nothing random in it.
+        Seed of minibatches and initial weights of "adversarial" and "mlp". The default solver for a linear r has
+        nothing random in it.
 
     Attributes
     ----------
-    concepts_ : DataFrame, feature × concept
-        Unit directions in standardised features, turned so that a high value takes f's decision back. With the
-        default solver their supports are disjoint, and which features go together depends on the data and f alone.
-    concept_weights_ : Series
-        Weight of each concept in r, 0 or negative: r(x) = intercept_ + Σ_j weight_j·(concept_j · x).
-    coef_ : Series
+    concepts_, concept_weights_ : DataFrame, feature × concept, and Series
+        Unit directions in standardised features, turned so that a high value takes f's decision back, and their weights
+        in r, 0 or negative: r(x) = intercept_ + Σ_j weight_j·(concept_j · x). With the default solver their supports
+        are disjoint, and which features go together depends on the data and f alone.
+    coef_, intercept_ : Series, float
         The same r by feature: concepts_ @ concept_weights_.
-    intercept_ : float
-    shift_concepts_ : DataFrame, feature × concept
-        The shift read through the same groups of features, as "Concept 1, shift" and so on: unit directions, turned so
-        that a high value raises the score. No columns without a shift.
-    shift_weights_ : Series
-        Weight of each of them, 0 or positive: s(x) = shift_intercept_ + Σ_j weight_j·(concept_j · x).
-    shift_coef_ : Series
+    shift_concepts_, shift_weights_ : DataFrame, feature × concept, and Series
+        The shift read through the same groups of features, as "Concept 1, shift" and so on, turned so that a high value
+        raises the score; weights are 0 or positive. No columns without a shift.
+    shift_coef_, shift_intercept_ : Series, float
         The same s by feature.
-    shift_intercept_ : float
     feature_groups_ : list of arrays
         Numbers of the encoded features of each concept, also of those without weight.
-    path_ : DataFrame
-        Points passed from g = f to the target: λ_fair, loss terms, and the key figures on the training rows:
-        accuracy, p_rule, dm, change_rate and what else is declared one.
-    history_ : DataFrame
-        Each loss term after every step.
-    converged_ : bool
-    stopped_ : bool
-        Whether a callback stopped the training.
+    path_, history_ : DataFrame
+        Points passed from g = f to the target (λ_fair, loss terms, and the key figures on the training rows), and each
+        loss term after every step.
+    converged_, stopped_ : bool
+        Whether the solver converged, and whether a callback stopped it.
     classes_, groups_ : ndarray
         The labels, of which the second counts as 1, and the values of the sensitive attribute.
-    base_model_ : the f that is used
-    threshold_ : float
-        The probability above which f and g decide positively.
-    encoder_ : TabularEncoder
+    base_model_, threshold_, encoder_
+        The f that is used, the probability above which f and g decide positively, and the `TabularEncoder` of r.
 
     Examples
     --------
@@ -177,50 +143,27 @@ class Commod(EditedModel):
     True
     """
 
-    def __init__(
-        self,
-        base_model: BaseModel = None,
-        *,
-        threshold: float | str | None = None,
-        lambda_fair: float = 2.0,
-        lambda_ratio: float = 0.05,
-        lambda_concepts: float = 0.01,
-        n_concepts: int = 2,
-        fairness: str = "demographic_parity",
-        update: str = "ratio",
-        max_changes: float | None = None,
-        direction: str = "both",
-        favourable: Any = None,
-        features: Sequence[Any] | None = None,
-        ratio_norm: Any = "identity",
-        rescaler: str = "linear",
-        solver: str = "best_response",
-        sparsity_weight: float = 1.0,
-        diversity_weight: float = 1.0,
-        include_score: bool = False,
-        solver_options: Mapping[str, Any] | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.base_model = base_model
-        self.threshold = threshold
-        self.lambda_fair = lambda_fair
-        self.lambda_ratio = lambda_ratio
-        self.lambda_concepts = lambda_concepts
-        self.n_concepts = n_concepts
-        self.fairness = fairness
-        self.update = update
-        self.max_changes = max_changes
-        self.direction = direction
-        self.favourable = favourable
-        self.features = features
-        self.ratio_norm = ratio_norm
-        self.rescaler = rescaler
-        self.solver = solver
-        self.sparsity_weight = sparsity_weight
-        self.diversity_weight = diversity_weight
-        self.include_score = include_score
-        self.solver_options = solver_options
-        self.random_state = random_state
+    base_model: BaseModel = None
+    _: KW_ONLY
+    threshold: float | str | None = None
+    lambda_fair: float = 2.0
+    lambda_ratio: float = 0.05
+    lambda_concepts: float = 0.01
+    n_concepts: int = 2
+    fairness: str = "demographic_parity"
+    update: str = "ratio"
+    max_changes: float | None = None
+    direction: str = "both"
+    favourable: Any = None
+    features: Sequence[Any] | None = None
+    ratio_norm: Any = "identity"
+    rescaler: str = "linear"
+    solver: str = "best_response"
+    sparsity_weight: float = 1.0
+    diversity_weight: float = 1.0
+    include_score: bool = False
+    solver_options: Mapping[str, Any] | None = None
+    random_state: int = 0
 
     # ---- fit: validate → encode → solve → keep ----
 
@@ -264,128 +207,54 @@ class Commod(EditedModel):
         warm_start = WarmStart() if warm_start is None else warm_start
         frame, sources = self._validated(X, reset=True), (X, y, sensitive_features, sample_weight)
         given: Given = warm_start.derive("rows", sources, lambda: self._those_given(frame, *sources[1:]))
-        weights = self._loss_weights(given.classes)
+        weights = loss_weights(self, given.classes)
         labels = given.labels
         n_groups = 2 if given.groups is None else len(given.groups)
         base_model, logit, line = self._base(given, y, base_scores)
         sensitive = np.zeros(len(labels)) if given.sensitive is None else given.sensitive
         if given.sensitive is None and weights.fair > 0:
-            warnings.warn(
-                "fit was called without sensitive_features, so there is no one to be fair to: g = f.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn_caller(f"{NOBODY}: g = f.")
             weights = replace(weights, fair=0.0)
         if given.weight is not None and n_groups > 2 and given.weight.mean() > MANY_PEOPLE:
-            warnings.warn(
+            warn_caller(
                 f"A row of sample_weight stands for {given.weight.mean():,.0f} people on average, so no group counts "
-                "as small. If these are survey weights, divide them by their mean.",
-                UserWarning,
-                stacklevel=2,
+                "as small. If these are survey weights, divide them by their mean."
             )
         left_out = base_model if isinstance(base_model, str) else ""
         encoder, encoded = warm_start.derive(
             f"encoding without {left_out}", (X, sample_weight), lambda: self._encoding(given, base_model)
         )
         encoded = self._with_score(encoded, logit)
-        self._check_settings(X, encoded.shape[1], given.weight)
+        check_settings(self, X, encoded.shape[1], given.weight)
         origins = self._origins(encoder)
         data = TrainingData(encoded, logit, labels, sensitive, line, n_groups, given.weight)
         ratio_norm = self.ratio_norm if isinstance(self.ratio_norm, str) else given.those(np.asarray(self.ratio_norm))
+        derive = warm_start.derive
         with single_threaded():
             # Before the solver, whose matrices are as large as that of this.
-            distances = warm_start.derive(
-                "distances", (encoded,), lambda: feature_distances(encoded, origins, given.weight)
-            )
-            if self.features is None:
-                solution = self._solve(data, weights, ratio_norm, callback, warm_start)
-            else:
-                columns = self._allowed(origins)
-                few = warm_start.derive(
-                    f"columns {columns.tolist()}", (encoded,), lambda: encoded.take(columns, axis=1)
-                )
-                solution = self._solve(replace(data, X=few), weights, ratio_norm, callback, warm_start)
-                solution = solution.spread(columns, len(origins))
-            reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts, warm_start.derive)
+            distances = derive("distances", (encoded,), lambda: feature_distances(encoded, origins, given.weight))
+            solution = self._solve_for(origins, data, weights, ratio_norm, callback, warm_start)
+            reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts, derive)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
-        self.classes_ = given.classes
-        self.groups_ = given.groups
-        self.base_model_ = base_model
-        self.line_ = line
-        self.encoder_ = encoder
+        self.classes_, self.groups_ = given.classes, given.groups
+        self.base_model_, self.line_, self.encoder_ = base_model, line, encoder
         self._keep(solution, data, reading)
         if not self.converged_ and not self.stopped_:
-            warn_of_result(
-                "COMMOD did not converge: the last point of path_ may be improved on. Raise lambda_ratio or lower "
-                "lambda_fair.",
-                ConvergenceWarning,
-            )
+            what = "the last point of path_ may be improved on. Raise lambda_ratio or lower lambda_fair."
+            warn_of_result(f"COMMOD did not converge: {what}", ConvergenceWarning)
         for sentence in collapse_in_words(labels, logit, solution.rescaler.score(data.X, data.logit)):
-            warn_of_result(
-                f"On the training rows {sentence} Lower lambda_fair, or try update='affine' or direction='improve'.",
-                CollapseWarning,
-            )
+            what = "Lower lambda_fair, or try update='affine' or direction='improve'."
+            warn_of_result(f"On the training rows {sentence} {what}", CollapseWarning)
         return self
 
-    def _loss_weights(self, classes: np.ndarray) -> LossWeights:
-        check_choice("fairness", self.fairness, tuple(CRITERIA))
-        check_choice("update", self.update, UPDATES)
-        check_choice("direction", self.direction, DIRECTIONS)
-        good = classes[1] if self.favourable is None else self.favourable
-        if good not in classes:
-            raise ValueError(f"favourable must be one of the labels in y, {classes.tolist()}, got {good!r}.")
-        concepts = check_weight("lambda_concepts", self.lambda_concepts)
-        return LossWeights(
-            fair=check_weight("lambda_fair", self.lambda_fair),
-            ratio=check_weight("lambda_ratio", self.lambda_ratio),
-            sparsity=concepts * check_weight("sparsity_weight", self.sparsity_weight),
-            diversity=concepts * check_weight("diversity_weight", self.diversity_weight),
-            by_label=CRITERIA[self.fairness].by_label,
-            update=self.update,
-            acts_on=acts_on_of(self.direction, int(good == classes[1])),
-        )
-
-    def _check_settings(self, X: Any, d: int, weight: Array | None) -> None:
-        check_choice("rescaler", self.rescaler, ("linear", "mlp"))
-        check_choice("solver", self.solver, ("best_response", "adversarial"))
-        for name, usual in (("update", "ratio"), ("direction", "both")):
-            chosen = getattr(self, name)
-            if chosen != usual and (self.rescaler, self.solver) != ("linear", "best_response"):
-                raise ValueError(
-                    f"{name}={chosen!r} is available for rescaler='linear' with solver='best_response': choose these, "
-                    f"or {name}={usual!r}."
-                )
-        if check_count("n_concepts", self.n_concepts) > d:
-            raise ValueError(
-                f"n_concepts = {self.n_concepts} is more than there are encoded features (n_features = {d}): "
-                "lower n_concepts."
-            )
-        if self.max_changes is not None:
-            if self.update != "decisions":
-                raise ValueError("max_changes is a budget of update='decisions': choose it, or no budget.")
-            check_weight("max_changes", self.max_changes)
-        if self.update == "decisions" and not (isinstance(self.ratio_norm, str) and self.ratio_norm == "identity"):
-            raise ValueError("update='decisions' counts people, not scores: it needs ratio_norm='identity'.")
-        if isinstance(self.ratio_norm, str):
-            check_choice("ratio_norm", self.ratio_norm, ("identity", "fisher", "mahalanobis"))
-            if self.ratio_norm == "mahalanobis" and (self.rescaler, self.solver) != ("linear", "best_response"):
-                raise ValueError(
-                    "ratio_norm='mahalanobis' measures the weights of a linear r and is available for "
-                    "rescaler='linear' with solver='best_response': choose 'identity' or 'fisher'."
-                )
-            if self.ratio_norm == "mahalanobis" and weight is not None:
-                raise ValueError(
-                    "ratio_norm='mahalanobis' knows no sample_weight (its covariance is shrunk by a rule for rows that "
-                    "count alike): choose 'identity' or 'fisher'."
-                )
-        else:
-            n, given = np.shape(X)[0], np.asarray(self.ratio_norm, dtype=float)
-            if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or given.sum() == 0:
-                raise ValueError(
-                    f"ratio_norm as an array must hold one weight of 0 or more for each of the {n} rows, not all 0."
-                )
-        check_seed(self.random_state)
+    def _solve_for(self, origins: list[object], data: TrainingData, *how: Any) -> Solution:
+        """The solution for the features that r may use, as one for all of them."""
+        if self.features is None:
+            return self._solve(data, *how)
+        columns, warm_start = allowed_columns(self, origins, SCORE_FEATURE), how[-1]
+        few = warm_start.derive(f"columns {columns.tolist()}", (data.X,), lambda: data.X.take(columns, axis=1))
+        return self._solve(replace(data, X=few), *how).spread(columns, len(origins))
 
     def _solve(
         self,
@@ -393,11 +262,11 @@ class Commod(EditedModel):
         weights: LossWeights,
         ratio_norm: Any,
         callback: StepCallback | None,
-        warm_start: WarmStart | None,
+        warm_start: WarmStart,
     ) -> Solution:
-        options = check_options(self.solver_options, _OPTIONS[self.solver, self.rescaler], self.solver)
+        options = solver_options(self)
         if weights.update == "decisions":
-            with (warm_start or WarmStart()).prices(data, weights) as path:
+            with warm_start.prices(data, weights) as path:
                 return solve_prices(path, weights.fair, callback, self._budget(data))
         if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
             # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
@@ -429,16 +298,9 @@ class Commod(EditedModel):
         self.stopped_ = solution.stopped
         self.n_iter_ = sum(point.n_iter for point in solution.path)
         self.history_ = pd.DataFrame(solution.history)
-        self.path_ = pd.DataFrame(
-            [
-                {
-                    **point.terms,
-                    "n_iter": point.n_iter,
-                    **_train_figures(point.rescaler.score(data.X, data.logit), data),
-                }
-                for point in solution.path
-            ]
-        )
+        figures = [data.figures(rescaler.score(data.X, data.logit)) for rescaler in self.path_rescalers_]
+        rows = zip(solution.path, figures, strict=True)
+        self.path_ = pd.DataFrame([{**point.terms, "n_iter": point.n_iter, **found} for point, found in rows])
         for name in Reading.__dataclass_fields__:
             self.__dict__.pop(f"{name}_", None)
         if reading is not None:
@@ -587,17 +449,6 @@ class Commod(EditedModel):
     def _origins(self, encoder: TabularEncoder) -> list[object]:
         return [column for column, _ in encoder.origin_] + ([SCORE_FEATURE] if self.include_score else [])
 
-    def _allowed(self, origins: list[object]) -> NDArray[np.intp]:
-        """Numbers of the encoded features that r may use."""
-        given = self.features
-        if given is None or isinstance(given, str) or not len(given):
-            raise ValueError(f"features must be a list of one or more columns of X, got {given!r}.")
-        unknown = [name for name in given if name not in origins]
-        if unknown:
-            raise ValueError(f"features names {unknown}, which r cannot use: X has {list(dict.fromkeys(origins))}.")
-        kept = {*given, SCORE_FEATURE}
-        return np.flatnonzero([origin in kept for origin in origins])
-
     def _encoded_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
         frame = self._checked(X, "rescaler_")
         logit = self.margin_of_f(frame, base_scores=base_scores)
@@ -608,9 +459,3 @@ class Commod(EditedModel):
         if not hasattr(self, "concepts_"):
             raise AttributeError("rescaler='mlp' has no concepts: fit with rescaler='linear' to explain the changes.")
         return self.concepts_
-
-
-def _train_figures(z: Array, data: TrainingData) -> dict[str, float]:
-    """The key figures of the scores z on the training rows."""
-    counts = counts_of_codes(data.sensitive, data.n_groups, data.y > 0, data.logit > 0, z > 0, data.weight)
-    return key_figures_of(counts)

@@ -20,7 +20,7 @@ from commod.datasets.raw import MISSING, OTHER, Contract
 from commod.models.base_scores import BaseModel
 from commod.models.estimator import Commod
 from commod.models.rescaler import LinearRescaler
-from commod.portable import CONTRACTED, COUNTED, DIRECTED, FORMAT, SHIFTED, ColumnRule
+from commod.portable import FORMAT, ColumnRule
 
 __all__ = ["portable_json", "to_portable"]
 
@@ -65,7 +65,6 @@ def to_portable(
     names = [name if isinstance(name, str) else f"x{name}" for name in columns]
     f = _base_model(g.base_model_, encoder, names)
     rules = _rules(g, f, encoder, contract)
-    directed = acts_on != "everybody"
     settings = {name: g.get_params(deep=False)[name] for name in ("fairness", "solver", "n_concepts")}
     weights = {name: float(getattr(g, name)) for name in ("lambda_fair", "lambda_ratio", "lambda_concepts")}
     shift = {
@@ -74,16 +73,7 @@ def to_portable(
         "concepts": _concepts(g.shift_concepts_, g.shift_weights_),
     }
     return {
-        # The oldest version that says it all, so that loaders out there go on reading what they can.
-        "format": COUNTED
-        if g.decides
-        else CONTRACTED
-        if rules or g.line_ != 0 or _is_new(encoder) or _is_new(f.get("encoder", encoder))
-        else DIRECTED
-        if directed
-        else SHIFTED
-        if g.has_shift
-        else FORMAT,
+        "format": FORMAT,
         "about": dict(about or {}),
         "settings": {**weights, **settings, **({"threshold": g.threshold_} if g.line_ != 0 else {})},
         "classes": [_plain(label, "label") for label in g.classes_],
@@ -98,7 +88,7 @@ def to_portable(
         },
         **({"s": shift} if g.has_shift else {}),
         **({"flips": {"step": g.rescaler_.shift_step, "mirror": g.rescaler_.mirror}} if g.decides else {}),
-        **({"acts_on": acts_on} if directed else {}),
+        **({"acts_on": acts_on} if acts_on != "everybody" else {}),
         **({"line": float(g.line_)} if g.line_ != 0 else {}),
         "f": f,
         **({"reference": dict(reference)} if reference is not None else {}),
@@ -112,16 +102,9 @@ def _concepts(directions: pd.DataFrame, weights: pd.Series) -> list[dict[str, An
     ]
 
 
-def portable_json(
-    g: Commod,
-    *,
-    about: Mapping[str, str] | None = None,
-    contract: Contract | None = None,
-    reference: Mapping[str, Any] | None = None,
-) -> str:
+def portable_json(g: Commod, **given: Any) -> str:
     """`to_portable` as strict JSON; every number is written so that it is read back to the last digit."""
-    content = to_portable(g, about=about, contract=contract, reference=reference)
-    return json.dumps(content, allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return json.dumps(to_portable(g, **given), allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _plain(value: Any, what: str) -> Any:
@@ -144,11 +127,6 @@ def _rules(
         for rule in (dates if contract is None else contract)
         if rule.name in read
     ]
-
-
-def _is_new(encoder: Mapping[str, Any]) -> bool:
-    """Whether it has what only the newest version knows."""
-    return any({"fill", "other", "codes"} & set(column) for column in encoder["columns"])
 
 
 def _encoder(encoder: TabularEncoder) -> dict[str, Any]:
@@ -226,10 +204,7 @@ def _with_native_categories(model: Any, encoder: dict[str, Any]) -> dict[str, An
 
 
 def _classifier(model: Any, *, gaps: bool) -> dict[str, Any] | None:
-    """Parameters of a classifier of two classes on encoded numbers; None if it is of a kind that is not known.
-
-    With `gaps`, some may come to it, and its trees say where they go.
-    """
+    """Parameters of a classifier on encoded numbers, or None; with `gaps`, trees say where they go."""
     # By type, not isinstance: a subclass may predict in another way.
     if type(model) is LogisticRegression:
         return {"kind": "logistic", "intercept": float(model.intercept_[0]), "coef": model.coef_[0].tolist()}

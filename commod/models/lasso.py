@@ -67,10 +67,7 @@ def _solve_positive(matrix: Array, right: Array) -> Array:
 def _best_before_target(
     block: Array, base: Array, penalty: Array, current: Array, target: Array, sign: Array
 ) -> tuple[Array, bool]:
-    """Best of the target and the points on the way to it where a weight passes zero; true if it is the target.
-
-    `sign` is the sign each weight is held to, 0 for those without penalty.
-    """
+    """The best of `target` and the points before it where a weight passes zero; true if it is the target itself."""
     wrong = target * sign < 0
     if not wrong.any():
         return target, True

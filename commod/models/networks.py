@@ -16,9 +16,9 @@ _seeding = Lock()
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Make networks inside: their initial weights follow the seed, and torch's generator is as it was afterwards.
+    """Make networks inside: their initial weights follow the seed, and torch's generator stays as it was.
 
-    The generator is the process's, so networks are made one at a time, or two threads would deal from one deck.
+    The generator belongs to the process, so networks are made one at a time.
     """
     with _seeding, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -73,10 +73,7 @@ class MLPNetwork(nn.Module):
 
 
 class Adversary(nn.Module):
-    """The paper's h: a small fully connected network on the new logit, with the label beside it for equalized odds.
-
-    It has one answer for each of the adversary's questions (`commod.models.adversary.questions`).
-    """
+    """The paper's h: a small network on the new logit (and the label), with one answer for each of the `questions`."""
 
     def __init__(self, n_inputs: int, width: int, n_questions: int = 1) -> None:
         super().__init__()

@@ -74,10 +74,7 @@ class PriceStep:
 
 
 class PricePath:
-    """Prices on one data set at one setting of everything but λ_fair, from none to what parity takes.
-
-    `steps`: steps found by an earlier object for the same data and setting; more are added on demand.
-    """
+    """Prices on one data set at one setting except λ_fair; `steps` found earlier are kept, more are added."""
 
     def __init__(self, data: TrainingData, weights: LossWeights, steps: Sequence[PriceStep] = ()) -> None:
         self.data, self.weights = data, weights
@@ -160,10 +157,7 @@ class PricePath:
         return np.asarray((self.data.logit > 0) ^ (balance > 0))
 
     def rule_for(self, share: float, report: Report) -> tuple[Array, int, bool]:
-        """Weights that bring the training rows this share of the way to parity, or as far as they come.
-
-        With the number of steps that it took, and whether `report` stopped the solver.
-        """
+        """Weights that go this share of the way to parity, if they can; the steps used; whether `report` stopped it."""
         rules, reached, decided = [self._nobody], [0.0], self.data.logit > 0
         records, used, stopped = [0], 0, False  # rules between which h is interpolated
         while reached[records[-1]] < share:
@@ -200,8 +194,7 @@ class PricePath:
     def _part(self, first: Array, last: Array, share: float, turned: float) -> float:
         """The least part of the later rule with which the mixture reaches the share.
 
-        Of the people whom the two decide differently, about the share `turned` have turned then: `LEEWAY` says how far
-        it may be from that.
+        About the share `turned` of the people whom the two decide differently have turned then, give or take `LEEWAY`.
         """
         before, after = self.balance(first), self.balance(last)
         differ = (before > 0) != (after > 0)

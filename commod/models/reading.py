@@ -33,8 +33,8 @@ def read_concepts(
 ) -> Reading | None:
     """Read a solution through k concepts over the encoded features `names`; None if r is a network.
 
-    Which features go together depends on the pull of the adversary at g = f and on `distances` alone, unless the solver
-    learned concepts itself. The shift is read through the same groups, which `derive` (see `WarmStart`) remembers.
+    Features are grouped by the adversary's pull at g = f and by `distances`, unless the solver learned concepts. The
+    shift is read through the same groups, which `derive` (see `WarmStart`) remembers.
     """
     fitted = solution.rescaler
     if not isinstance(fitted, LinearRescaler):

@@ -36,10 +36,7 @@ def acted_on(whom: str, logit: Array) -> NDArray[np.bool_]:
 
 
 class Rescaler(ABC):
-    """From encoded rows to r(x), by a call, and to s(x), which is 0 unless a subclass has one.
-
-    `acts_on` says whose scores they move (`ACTS_ON`).
-    """
+    """From encoded rows to r(x), by a call, and s(x), 0 by default; `acts_on` says whose scores they move."""
 
     acts_on = "everybody"
     shift_step = 0.0
@@ -75,8 +72,8 @@ class Rescaler(ABC):
 class LinearRescaler(Rescaler):
     """r(x) = intercept + coef·x, and s(x) = shift_intercept + shift_coef·x where there is a shift.
 
-    `acts_on` says whose scores they move (`ACTS_ON`). With a `mirror`, they only say who is decided anew: where
-    r·logit + s has another sign than logit, the ratio that acts is −mirror; everybody else keeps f's score.
+    With a `mirror` they only say who is decided anew: where r·logit + s has another sign than logit, the ratio is
+    −mirror, and everybody else keeps f's score.
     """
 
     intercept: float

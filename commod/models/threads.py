@@ -22,8 +22,7 @@ def _blas() -> ThreadpoolController:
 def single_threaded() -> Iterator[None]:
     """Limit BLAS, and torch where it is loaded, to one thread until the block has ended.
 
-    The limit of BLAS is per process: counting the (possibly concurrent) blocks keeps one that ends from lifting it
-    under another. Torch's is that of the calling thread.
+    The limit of BLAS is per process, so concurrent blocks are counted: the last to end lifts it.
     """
     global _inside, _limit
     torch = sys.modules.get("torch")

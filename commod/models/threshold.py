@@ -39,9 +39,9 @@ def _share(threshold: str) -> float | None:
 
 
 def budget_threshold(scores: Any, share: float, weight: Array | None = None) -> float:
-    """The threshold above which as nearly as can be a share of `scores` (probabilities) lies, by `weight` if given.
+    """The threshold above which as nearly as possible a share of `scores` (probabilities) lies, by `weight` if given.
 
-    Midway between two scores, so that rounding moves nobody across; equal scores stay on one side.
+    It lies midway between two scores, so that rounding moves nobody; equal scores stay on one side.
     """
     ordered = np.unique(np.clip(np.asarray(scores, dtype=float), CERTAINTY, 1 - CERTAINTY))
     if len(ordered) == 1:
@@ -61,9 +61,8 @@ def logit_of_threshold(
 ) -> float:
     """The logit above which f decides positively.
 
-    `threshold`: None is f's own, which is one half unless f is a classifier of scikit-learn's with a threshold.
-    `logit`, `labels`: arrays (n,); of f and of the people on the training rows: a budget is a share of them. `weight`:
-    array (n,); how much each of them counts.
+    `threshold`: None is f's own: one half, unless scikit-learn gave it one. `logit`, `labels`, `weight`: of the
+    training rows, of which a budget is a share.
     """
     check_threshold(threshold)
     if threshold is None:

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from commod.datasets.blocks import blocks
+from commod.metrics.counts import counts_of_codes
+from commod.metrics.figures import key_figures_of
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective
 from commod.models.rescaler import acted_on
@@ -45,6 +47,11 @@ class TrainingData:
         """All rows, in the order `ScoreObjective` wants."""
         return self if not objective_by_label else self.take(ScoreObjective.order(self.y, by_label=objective_by_label))
 
+    def figures(self, z: Array) -> dict[str, float]:
+        """The key figures of decisions by the scores z."""
+        counts = counts_of_codes(self.sensitive, self.n_groups, self.y > 0, self.logit > 0, z > 0, self.weight)
+        return key_figures_of(counts)
+
     def objective(self, weights: LossWeights) -> ScoreObjective:
         """The loss of these rows, sorted for it, as a function of their scores."""
         return ScoreObjective(
@@ -68,10 +75,8 @@ class LossWeights:
 def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
     """Weight of each row in L_ratio = mean of weight·(r − 1)², scaled to mean 1 so that λ_ratio keeps its meaning.
 
-    Where rows count differently, that is in it.
-
-    ``"fisher"``: f(1−f)·logit², since KL(f‖g) ≈ ½ f(1−f) logit² (r−1)² (paper, Sec. 5.1, corrected: r is one number
-    per instance, so the metric weighs instances, not features).
+    ``"fisher"``: f(1−f)·logit², since KL(f‖g) ≈ ½ f(1−f) logit² (r−1)² (paper, Sec. 5.1, corrected: r is one number per
+    instance, so the metric weighs instances, not features).
     """
     if isinstance(ratio_norm, str):
         if ratio_norm != "fisher":

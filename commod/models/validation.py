@@ -1,6 +1,5 @@
 """Checks of what a user hands to `Commod`: each failure is one sentence that says what to do."""
 
-from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -23,17 +22,10 @@ def check_weight(name: str, value: Any) -> float:
     return float(value)
 
 
-def check_count(name: str, value: Any) -> int:
-    """A whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
-        raise ValueError(f"{name} must be a whole number of 1 or more, got {value!r}.")
-    return int(value)
-
-
-def check_seed(value: Any) -> int:
-    """A whole number of 0 or more, as numpy and torch take it for a seed."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
-        raise ValueError(f"random_state must be a whole number of 0 or more, got {value!r}.")
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least so much."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise ValueError(f"{name} must be a whole number of {least} or more, got {value!r}.")
     return int(value)
 
 
@@ -41,23 +33,6 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """One of the named choices."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
-
-
-def check_options(options: Mapping[str, Any] | None, known: Mapping[str, type], solver: str) -> dict[str, Any]:
-    """Solver options by name and type."""
-    given = dict(options or {})
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise ValueError(
-            f"solver_options {unknown} are not known to solver={solver!r}: it takes {', '.join(sorted(known))}."
-        )
-    for name, value in given.items():
-        if known[name] is int:
-            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
-                raise ValueError(f"solver_options[{name!r}] must be a whole number of 0 or more, got {value!r}.")
-        else:
-            check_weight(f"solver_options[{name!r}]", value)
-    return given
 
 
 def check_labels(y: Any, n_rows: int) -> tuple[Array, np.ndarray]:

@@ -1,15 +1,13 @@
 """Does a model still hold? A later batch of people beside those it was tested on."""
 
-from commod.monitoring.differences import difference_of
+from commod.monitoring.compare import difference_of
 from commod.monitoring.drift import stability_index
 from commod.monitoring.files import about_model, read_requirements, watch_files
-from commod.monitoring.outcome import Outcome, outcome_of
+from commod.monitoring.outcome import Outcome, check_signature, headline, outcome_of
 from commod.monitoring.reference import batch_of, read_model, reference_of
 from commod.monitoring.requirements import check_then_and_now
-from commod.monitoring.signed import check_signature
 from commod.monitoring.state import State, read_state
 from commod.monitoring.watch import Watched, watch
-from commod.monitoring.words import headline
 
 __all__ = [
     "Outcome",

@@ -7,10 +7,10 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from commod.datasets.raw import read_column
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.metrics.counts import sizes_of_groups
 from commod.monitoring.reference import Reference, cells_of, groups_in, labels_in, weights_in
-from commod.portable import CERTAINTY, CONTRACTED, ColumnRule, Portable
+from commod.portable import CERTAINTY, ColumnRule, Portable
 from commod.uploads.limits import count_of, short
 
 # The least number of people in a batch, and of a group whose calibration is told.
@@ -24,10 +24,8 @@ def check_width(model: Portable, n_rows: int) -> None:
     content = model.content
     width = max(len(part["encoder"]["mean"]) for part in (content, content["f"]) if "encoder" in part)
     if n_rows * width > MAX_ENCODED:
-        raise ValueError(
-            f"Written out as the model takes them, these {n_rows:,} rows make {width:,} columns; at most "
-            f"{MAX_ENCODED // 10**6} million numbers fit: bring a sample of the rows."
-        )
+        most = MAX_ENCODED // 10**6
+        raise ValueError(f"{n_rows:,} rows make {width:,} columns; at most {most} million numbers fit: bring a sample.")
 
 
 class BatchRows:
@@ -39,7 +37,7 @@ class BatchRows:
             some = ", ".join(f"“{short(name)}”" for name in missing[:5]) + (" …" if len(missing) > 5 else "")
             column, them = ("column", "it") if len(missing) == 1 else ("columns", "them")
             raise ValueError(f"The batch has no {column} {some}, which the model needs: add {them}.")
-        rules = {rule["name"]: ColumnRule.from_json(rule) for rule in _newest(model, "raw", [])}
+        rules = {rule["name"]: ColumnRule.from_json(rule) for rule in model.content.get("raw", [])}
         wanted = [name for name in dict.fromkeys([*model.columns, *reference["columns"]]) if name in batch]
         read = {name: read_column(batch[name], rules[name]) if name in rules else batch[name] for name in wanted}
         codes, labels = self._groups(reference, batch), self._labels(reference, batch)
@@ -71,10 +69,8 @@ class BatchRows:
         if kept.sum() < LEAST_PEOPLE:
             why = max(self.left_out, key=self.left_out.__getitem__, default="")
             most = f"; most are left out for this: {why}" if why else ""
-            raise ValueError(
-                f"{count_of(int(kept.sum()), 'row')} of {len(batch):,} can be counted, and at least {LEAST_PEOPLE} are "
-                f"needed{most}."
-            )
+            usable = count_of(int(kept.sum()), "row")
+            raise ValueError(f"{usable} of {len(batch):,} can be counted; at least {LEAST_PEOPLE} are needed{most}.")
         self.read = pd.DataFrame({name: values[kept].reset_index(drop=True) for name, values in read.items()})
         self.codes = np.zeros(int(kept.sum()), dtype=int) if codes is None else codes[kept]
         self.y = np.zeros(len(self.codes), dtype=int) if labels is None else labels[kept]
@@ -94,17 +90,14 @@ class BatchRows:
     def _decide(self, model: Portable, base_scores: np.ndarray | None) -> None:
         # The columns are read already: a rule would divide a score twice.
         plain = Portable({name: part for name, part in model.content.items() if name != "raw"})
-        line = float(_newest(model, "line", 0.0))
+        line = float(model.content.get("line", 0.0))
         with np.errstate(all="ignore"):
             self.scores_f = plain.scores_of_f(self.read) if base_scores is None else base_scores
             self.margin_f = logit(np.clip(self.scores_f, CERTAINTY, 1 - CERTAINTY)) - line
             self.margin_g = plain.decision_function(self.read, base_scores=self.scores_f)
             self.scores_g = expit(self.margin_g + line)
         if not (np.isfinite(self.margin_f).all() and np.isfinite(self.margin_g).all()):
-            raise ValueError(
-                "On these people the model gives numbers without end: its file is damaged, or a column of the batch "
-                "holds what it never held."
-            )
+            raise ValueError("The model gives infinite scores here: its file is damaged, or the batch has odd values.")
         self.certain = certainty(self.margin_f, line)
         self.before, self.after = (self.margin_f > 0).astype(int), (self.margin_g > 0).astype(int)
 
@@ -112,30 +105,25 @@ class BatchRows:
         codes = groups_in(reference, batch)
         columns = " × ".join(f"“{short(attribute['column'])}”" for attribute in reference["attributes"])
         if codes is None:
-            self.notices.append(
-                f"The batch does not say who belongs to which group ({columns}): nothing is said of fairness."
-            )
-        elif not (codes >= 0).any():
+            why = f"The batch does not say who belongs to which group ({columns})"
+        elif (codes >= 0).any():
+            return codes
+        else:
             known = ", ".join(f"“{short(name)}”" for name in reference["groups"][:6])
-            self.notices.append(
-                f"No row of {columns} names a group that the model knows ({known}): nothing is said of fairness."
-            )
-            return None
-        return codes
+            why = f"No row of {columns} names a group that the model knows ({known})"
+        self.notices.append(f"{why}: nothing is said of fairness.")
+        return None
 
     def _labels(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         labels, name = labels_in(reference, batch), short(reference["label"]["column"])
         if labels is None:
-            self.notices.append(
-                f"The batch has no label (“{name}”): nothing is said of what rests on it, such as accuracy."
-            )
-        elif not (labels >= 0).any():
-            self.notices.append(
-                f"No row has a label that the model knows (“{name}”): nothing is said of what rests on it, "
-                "such as accuracy."
-            )
-            return None
-        return labels
+            why = f"The batch has no label (“{name}”)"
+        elif (labels >= 0).any():
+            return labels
+        else:
+            why = f"No row has a label that the model knows (“{name}”)"
+        self.notices.append(f"{why}: nothing is said of what rests on it, such as accuracy.")
+        return None
 
     def _weights(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         weight = weights_in(reference, batch)
@@ -145,11 +133,6 @@ class BatchRows:
                 f"The people tested on are weighted by “{name}”, which the batch lacks: each counts as one."
             )
         return weight
-
-
-def _newest(model: Portable, part: str, without: Any) -> Any:
-    """A part of a file that only the newest version knows."""
-    return model.content.get(part, without) if model.content["format"] == CONTRACTED else without
 
 
 def _refusing(model: Portable) -> list[str]:

@@ -74,10 +74,7 @@ def stability_index(old: Any, new: Any) -> tuple[float, float]:
 def compare_spread(
     old: Mapping[str, Distribution], new: Mapping[str, pd.Series], kind: str = "column"
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Drift of each column that is in both, and its classes.
-
-    Returns ``drift`` and ``spread`` as `commod.monitoring.Watched` has them.
-    """
+    """Drift of each column that is in both, and its classes, as `commod.monitoring.Watched` has them."""
     drifts: list[tuple[Any, ...]] = []
     classes: list[tuple[Any, ...]] = []
     for name, before in old.items():

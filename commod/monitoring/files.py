@@ -42,15 +42,13 @@ def about_model(content: bytes) -> dict[str, Any]:
     }
 
 
-def watch_files(model: bytes, batch: bytes, name: str = "file", *, scores: str = "") -> Watched:
+def watch_files(model: bytes, batch: bytes, *, scores: str = "") -> Watched:
     """`watch` on a `model.json` and a table.
 
     Parameters
     ----------
     model, batch : bytes
         The whole files.
-    name : str
-        Of the batch, for sentences.
     scores : str
         Column of the batch that holds f's probabilities, where f is not in the model's file.
 
@@ -60,19 +58,14 @@ def watch_files(model: bytes, batch: bytes, name: str = "file", *, scores: str =
         In one sentence, whatever is wrong with one of them.
     """
     read = read_model(model)
-    table = read_table(batch, name).frame
+    table = read_table(batch).frame
     if read.needs_scores and not scores:
-        raise ValueError(
-            "f is not in the file of this model, as it could not be written down: bring its scores as a column of the "
-            "batch, and name it to the command commod watch (--scores)."
-        )
+        raise ValueError("f is not in this model.json: give its scores as a column of the batch, named by --scores.")
     if scores and scores not in table:
         raise ValueError(f"The batch has no column “{short(scores)}”, which should hold the scores of f: name another.")
     given = np.asarray(table[scores]) if scores else None
     if given is not None and (given.dtype.kind not in "fiu" or not ((given >= 0) & (given <= 1)).all()):
-        raise ValueError(
-            f"“{short(scores)}” must hold probabilities between 0 and 1 without gaps: they are f's scores."
-        )
+        raise ValueError(f"“{short(scores)}” must hold f's probabilities: between 0 and 1, without gaps.")
     try:
         return watch(read, table, base_scores=given)
     except (ArithmeticError, LookupError, TypeError, AttributeError):  # a file that fits together nowhere

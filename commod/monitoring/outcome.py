@@ -1,6 +1,8 @@
-"""The bottom line of a later look: still true, not any more, or cannot tell, and why in a sentence."""
+"""What a later look comes to, in words: still true, not any more, or cannot tell; and what moved."""
 
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -8,10 +10,12 @@ from scipy.special import ndtri
 
 from commod.decisions.facts import CONFIDENCE
 from commod.decisions.verdicts import SETTLES
+from commod.decisions.verify import agree, shown
+from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.metrics.small_groups import SCARCE
+from commod.monitoring.compare import Z
 from commod.monitoring.watch import Watched
-from commod.monitoring.words import figure_in_words, main_figure
-from commod.uploads.limits import count_of
+from commod.uploads.limits import count_of, short
 from commod.wording import with_capital
 
 # Where nothing is required: a difference of the main figure that must not go unseen for "still true", 10 points.
@@ -19,7 +23,7 @@ SEEN = 0.1
 # Figures that are named, of those that moved.
 NAMED = 3
 # The reach of an interval, times this, is a difference that is seen in four cases of five.
-REVEALED = float(1 + ndtri(SETTLES) / ndtri(0.5 + CONFIDENCE / 2))
+REVEALED = float(1 + ndtri(SETTLES) / Z)
 
 
 class Outcome(NamedTuple):
@@ -133,8 +137,128 @@ def far_beyond_chance(figures: pd.DataFrame) -> pd.Series:
 
     The reach of an interval towards 0 is stretched from 1.96 standard errors to as many as their number asks for.
     """
-    z = float(ndtri(0.5 + CONFIDENCE / 2))
     most = float(-ndtri((1 - CONFIDENCE) / 2 / max(len(figures), 1)))
     difference = figures["difference"]
     reach = np.where(difference > 0, difference - figures["low"], figures["high"] - difference)
-    return figures["moved"] & (difference.abs() > reach * most / z)
+    return figures["moved"] & (difference.abs() > reach * most / Z)
+
+
+# ---- what moved ----
+
+
+def main_figure(found: Watched) -> tuple[Figure, Any]:
+    """The figure that the model was trained for, and its row; where the batch does not tell it, the share changed."""
+    criterion = CRITERIA.get(found.about["fairness"], next(iter(CRITERIA.values())))
+    rows = found.figures.set_index(["figure", "model"])
+    if (criterion.figure_name, "g") in rows.index:
+        return criterion.figure, rows.loc[(criterion.figure_name, "g")]
+    figure = next(figure for figure in FIGURES.values() if figure.of_change and figure.key)
+    return figure, rows.loc[(figure.name, "change")]
+
+
+def figure_in_words(figure: Figure) -> str:
+    """Its name as the subject of a sentence."""
+    if figure.of_change:
+        return "the share of changed decisions"
+    is_name = figure.in_sentence[1:2].isupper() or "-" in figure.in_sentence
+    return f"the {figure.in_sentence}" if is_name else figure.in_sentence  # disparate mistreatment
+
+
+def headline(found: Watched) -> str:
+    """What became of the figure that the model was trained for; without it, of the share of decisions changed."""
+    figure, row = main_figure(found)
+    now, then = figure.show(row["new"]), figure.show(row["old"])
+    interval = f"{figure.show(row['new_low'])} to {figure.show(row['new_high'])}".replace("%", "", 1)
+    people, told = count_of(found.people, "new person", "new people"), figure_in_words(figure)
+    return f"On {people} {told} is {now} ({interval}); it was {then}: {difference_in_words(figure, row)}"
+
+
+def difference_in_words(figure: Figure, row: Any) -> str:
+    """By how much a value moved, and whether chance explains it."""
+    by = figure.show_difference(abs(row["difference"])).lstrip("+")
+    if not row["moved"]:
+        low, high = (figure.show_difference(row[end]) for end in ("low", "high"))
+        return f"chance may explain the difference ({low.removesuffix(' points')} to {high})."
+    return f"{'higher' if row['difference'] > 0 else 'lower'} by {by}, more than chance explains."
+
+
+def moved_in_words(found: Watched) -> str:
+    """How many figures moved, beside how many would by chance, and which columns are not as they were."""
+    moved, total = int(found.figures["moved"].sum()), len(found.figures)
+    return (
+        f"{moved} of {count_of(total, 'figure')} moved more than chance explains; 1 in 20 (about {0.05 * total:.0f}) "
+        f"would by chance alone. {drift_in_words(found)}"
+    )
+
+
+def drift_in_words(found: Watched) -> str:
+    """How many columns are distributed otherwise than they were, and what values nobody had."""
+    drifted, total = int((found.drift["drift"] != "stable").sum()), len(found.drift)
+    verb = "is" if drifted == 1 else "are"
+    told = f"{drifted or 'None'} of the {total} columns and scores {verb} distributed differently than before."
+    unseen = found.drift[found.drift["unseen"] > 0]
+    if unseen.empty:
+        return told
+    names = ", ".join(f"“{short(name)}”" for name in unseen["column"].head(3)) + (" …" if len(unseen) > 3 else "")
+    most = int(unseen["unseen"].max())
+    people = count_of(most, "person has a value", "people have values")
+    some = people if len(unseen) == 1 else f"up to {people}"
+    return f"{told} In {names} {some} that nobody had when the model was tested."
+
+
+def left_out_in_words(found: Watched) -> str:
+    """Who of the batch is not counted, and why; empty if all are."""
+    if not found.left_out:
+        return ""
+    reasons = ", ".join(f"{count:,} ({why})" for why, count in found.left_out.items())
+    return f"Left out of {found.people + sum(found.left_out.values()):,} rows: {reasons}."
+
+
+# ---- the decision ----
+
+
+def check_signature(record: Mapping[str, Any], found: Watched) -> pd.DataFrame:
+    """Compare a decision with the model that was looked at, line by line.
+
+    Settings are compared by name, figures with what the counts in the model's file give: who finds all of them equal
+    has the signed model, or one that nothing signed tells from it. `commod verify` trains it again.
+
+    Parameters
+    ----------
+    record : mapping
+        From `commod.decisions.read_record`.
+    found : Watched
+
+    Returns
+    -------
+    DataFrame
+        ``line, recorded, found`` (texts), ``agrees``.
+    """
+    signed = record["model"]
+    asked = {"fairness": signed["fairness"], "lambda_fair": signed["value"], **signed["settings"]}
+    asked["threshold"] = signed["threshold"]
+    here, figures = {"threshold": 0.5, **found.about["settings"]}, found.about["figures"]
+    rows: list[tuple[str, Any, Any]] = [("method", signed["method"], "commod")]
+    rows += [(name, asked[name], here[name]) for name in asked if name in here]
+    rows += [(name, value, figures[name]) for name, value in record["figures"].items() if name in figures]
+    lines = [(name, shown(then), shown(now), agree(then, now)) for name, then, now in rows]
+    return pd.DataFrame(lines, columns=["line", "recorded", "found", "agrees"])
+
+
+def signature_in_words(lines: pd.DataFrame) -> str:
+    """Whether it is the model that was decided for."""
+    other = lines.loc[~lines["agrees"], "line"].tolist()
+    if not other:
+        return f"This is the model of the decision: all {len(lines)} settings and figures that both files name agree."
+    some = ", ".join(other[:4]) + (" …" if len(other) > 4 else "")
+    return f"This is not the model of the decision: {len(other)} of {len(lines)} lines differ ({some})."
+
+
+def due_in_words(record: Mapping[str, Any], today: date) -> str:
+    """Who decided, and whether it is time to look again."""
+    day = date.fromisoformat(record["signature"]["look_again"])
+    left = (day - today).days
+    due = f"in {count_of(left, 'day')}" if left > 0 else "today" if left == 0 else f"{count_of(-left, 'day')} ago"
+    by = f"{record['signature']['who']}, {record['signature']['role']}"
+    sealed = record["signature"]["signed"]
+    return f"Sealed on {sealed}, in the name of {by}; somebody was to look again on {day.isoformat()}: {due}."

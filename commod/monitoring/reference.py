@@ -13,10 +13,9 @@ from commod.datasets.grouping import UNKNOWN, bands_of
 from commod.datasets.own_groups import as_numbers, classes_of
 from commod.decisions.facts import counts_of_changes
 from commod.decisions.record import FORMAT as DECISION
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import Counts, counts_of_codes, effective_size
-from commod.monitoring.change_tree import TreeNodes, counted_tree, tree_as_data
 from commod.monitoring.drift import distribution_of, scores_as_values
 from commod.monitoring.schema import MOST, N_BINS, ModelFile
 from commod.portable import Portable, level_in
@@ -24,6 +23,8 @@ from commod.uploads.json_file import JsonError, check_schema, read_json
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, short
 
 Reference = Mapping[str, Any]
+# Questions of a tree of the changes that goes along with a model.
+DEPTH = 3
 
 
 class Cells(NamedTuple):
@@ -45,13 +46,7 @@ def cells_of(codes: Any, n_groups: int, y: Any, before: Any, after: Any, weight:
 
 
 def reference_of(
-    task: Task,
-    rows: Split,
-    margin_f: Any,
-    margin_g: Any,
-    *,
-    line: float = 0.0,
-    tree: ChangeTree | None = None,
+    task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line: float = 0.0, tree: ChangeTree | None = None
 ) -> dict[str, Any]:
     """Counts and distributions of the people that a model was tested on.
 
@@ -74,41 +69,37 @@ def reference_of(
     """
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     before, after, y = (f > 0).astype(int), (g > 0).astype(int), rows.y.to_numpy()
-    options = task.roles
     cells = cells_of(rows.sensitive, len(task.groups), y, before, after, rows.weight)
+    changes = counts_of_changes(certainty(f, line), before, after, y)
     scores = {"f": expit(f + line), "g": expit(g + line)}
     X = task.features(rows.X)
     found = {
         "groups": list(task.groups),
-        "attributes": _attributes(task, options),
+        "attributes": _attributes(task),
         "combinations": [list(codes) for codes in task.grouping.combinations],
-        "label": _label(task, options),
+        "label": _label(task),
         "favourable": task.spec.favourable,
         "outcomes": list(task.spec.outcomes),
         "counts": cells.counts.tolist(),
-        "changes": {
-            name: list(found) for name, found in counts_of_changes(certainty(f, line), before, after, y).items()
-        },
-        "gaps": {
-            name: gaps_of(y, each, rows.sensitive, len(task.groups), rows.weight) for name, each in scores.items()
-        },
+        "changes": {name: list(pair) for name, pair in changes.items()},
+        "gaps": {name: gaps_of(y, p, rows.sensitive, len(task.groups), rows.weight) for name, p in scores.items()},
         "bins": {name: bins_of(y, each) for name, each in scores.items()},
         "columns": {name: distribution_of(values) for name, values in X.items()},
         "scores": {name: distribution_of(scores_as_values(each)) for name, each in scores.items()},
     }
     if rows.weight is not None:
-        found |= {"weight": options["weight"], "squares": cells.squares.tolist(), "rows": cells.rows.tolist()}
+        found |= {"weight": task.roles["weight"], "squares": cells.squares.tolist(), "rows": cells.rows.tolist()}
     if tree is not None:
         found["tree"] = counted_tree(tree_as_data(tree), X, before != after)
     return found
 
 
-def _attributes(task: Task, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _attributes(task: Task) -> list[dict[str, Any]]:
     attributes = []
     for attribute in task.grouping.attributes:
         if task.roles:  # of a table that somebody brought: its cells are cut and put together first
-            cuts = options.get("cuts", {}).get(attribute.column, ())
-            merge, levels = options.get("merge", {}).get(attribute.column, {}), list(attribute.levels)
+            cuts = task.roles.get("cuts", {}).get(attribute.column, ())
+            merge, levels = task.roles.get("merge", {}).get(attribute.column, {}), list(attribute.levels)
         else:
             cuts, levels = attribute.cuts, list(attribute.groups)
             names = zip(bands_of(cuts), levels, strict=True) if cuts else attribute.levels.items()
@@ -117,17 +108,17 @@ def _attributes(task: Task, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     return attributes
 
 
-def _label(task: Task, options: Mapping[str, Any]) -> dict[str, Any]:
+def _label(task: Task) -> dict[str, Any]:
     """How a label is read; of an outcome of three values or more, all but one are the negative one (None)."""
-    column, cut = task.spec.target, options.get("target_cut")
-    positive = str(options.get("favourable", "1"))
-    negative = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.roles else "0"
-    return {
-        "column": column,
-        "cut": cut,
-        "positive": positive,
-        "negative": None if negative == f"not {positive}" else negative,
-    }
+    column, cut = task.spec.target, task.roles.get("target_cut")
+    positive = task.roles.get("favourable", "1")  # or a list of them
+    other = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.roles else "0"
+    negative = None if other == f"not {' or '.join(_several(positive))}" else other
+    return {"column": column, "cut": cut, "positive": positive, "negative": negative}
+
+
+def _several(positive: str | list[str]) -> list[str]:
+    return [positive] if isinstance(positive, str) else positive
 
 
 def gaps_of(y: Any, scores: Any, codes: Any, n_groups: int, weight: Any = None) -> list[list[float] | None]:
@@ -150,9 +141,8 @@ def bins_of(y: Any, scores: Any) -> list[list[float]]:
     """Of each tenth of the score: people, how many have the label, and the sum of their scores."""
     scores = np.asarray(scores, dtype=float)
     place = np.minimum((scores * N_BINS).astype(int), N_BINS - 1)
-    columns = [
-        np.bincount(place, weights=each, minlength=N_BINS) for each in (None, np.asarray(y, dtype=float), scores)
-    ]
+    weights = (None, np.asarray(y, dtype=float), scores)
+    columns = [np.bincount(place, weights=each, minlength=N_BINS) for each in weights]
     return np.column_stack(columns).tolist()
 
 
@@ -164,21 +154,21 @@ def batch_of(task: Task, rows: Split) -> pd.DataFrame:
 
     A band of a number that parts people into groups, or cuts the label, is stood for by one number of it.
     """
-    options = task.roles
     X = rows.X.copy()
     for rule in task.contract:
         if rule.name in X and rule.kind == "number" and (rule.divide != 1 or rule.turned):
             X[rule.name] = rule.divide * ((1.0 - X[rule.name]) if rule.turned else X[rule.name])
     combinations = np.array(task.grouping.combinations)[rows.sensitive.to_numpy()]  # (rows, attributes)
-    for place, attribute in enumerate(_attributes(task, options)):
+    for place, attribute in enumerate(_attributes(task)):
         cells = _within(attribute["cuts"]) if attribute["cuts"] else attribute["levels"]
         X[attribute["column"]] = np.array(cells, dtype=object)[combinations[:, place]]
-    label = _label(task, options)
-    cells = _within([label["cut"]]) if label["cut"] is not None else [label["negative"] or "0", label["positive"]]
-    if label["cut"] is not None and bands_of((label["cut"],))[1] != label["positive"]:
+    label = _label(task)
+    positive = _several(label["positive"])[0]
+    cells = _within([label["cut"]]) if label["cut"] is not None else [label["negative"] or "0", positive]
+    if label["cut"] is not None and bands_of((label["cut"],))[1] != positive:
         cells = cells[::-1]
     X[label["column"]] = np.array(cells, dtype=object)[rows.y.to_numpy()]
-    return X if rows.weight is None else X.assign(**{options["weight"]: rows.weight.to_numpy()})
+    return X if rows.weight is None else X.assign(**{task.roles["weight"]: rows.weight.to_numpy()})
 
 
 def _within(cuts: Sequence[float]) -> list[float]:
@@ -211,18 +201,15 @@ def read_model(content: bytes) -> Portable:
         told = str(error) if isinstance(error, ValueError) else "parts of it are missing or of another kind"
         raise JsonError(f"The file holds no model that can be used: {short(told.rstrip('.'), 300)}.") from None
     if len(model.columns) > MAX_COLUMNS or not all(isinstance(n, str) and len(n) <= MAX_TEXT for n in model.columns):
+        needs = f"{len(model.columns):,} columns"
         raise JsonError(
-            f"The model of this file needs {len(model.columns):,} columns, and a table has at most {MAX_COLUMNS}, each "
-            "with a name: choose another file."
+            f"The model needs {needs}; a table has at most {MAX_COLUMNS}, each with a name: choose another."
         )
     return model
 
 
 def reference_in(model: Portable) -> Reference:
-    """What a model was like on the people it was tested on.
-
-    Raises ValueError if its file does not say so.
-    """
+    """What a model was like on the people it was tested on; ValueError if its file does not say so."""
     found: Reference | None = model.content.get("reference")
     if found is None:
         raise ValueError("This model says nothing of the people it was tested on: download it again from Take home.")
@@ -259,10 +246,9 @@ def labels_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
     if label["column"] not in batch:
         return None
     classes = classes_of(batch[label["column"]], label["cut"])
-    is_negative = (
-        classes.notna() if label["negative"] is None or label["cut"] is not None else classes == label["negative"]
-    )
-    return np.where(classes == label["positive"], 1, np.where(is_negative, 0, -1))
+    all_others = label["negative"] is None or label["cut"] is not None
+    is_negative = classes.notna() if all_others else classes == label["negative"]
+    return np.where(classes.isin(_several(label["positive"])), 1, np.where(is_negative, 0, -1))
 
 
 def weights_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
@@ -273,7 +259,56 @@ def weights_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
     return np.where((weight > 0) & (weight <= MOST), weight, np.nan)
 
 
-def tree_in(reference: Reference) -> TreeNodes:
-    """The tree of the changes of the people tested on; empty if the file has none."""
-    found: TreeNodes = reference.get("tree", ())
+# ---- the tree of the changes ----
+
+
+TreeNodes = Sequence[Mapping[str, Any]]
+
+
+def tree_as_data(tree: ChangeTree) -> list[dict[str, Any]]:
+    """The questions of a tree as JSON has them, without people: see `counted_tree`."""
+    place = {node: i for i, node in enumerate(tree.nodes["node"].tolist())} | {-1: -1}
+    found = []
+    for row in tree.nodes.to_dict("records"):
+        node: dict[str, Any] = {"parent": place[row["parent"]], "rule": str(row["rule"]), "predicts": row["predicts"]}
+        if not row["leaf"]:
+            asked = ("cut", float(row["cut"])) if pd.notna(row["cut"]) else ("level", str(row["level"]))
+            node |= {"column": str(row["column"]), asked[0]: asked[1]}
+        found.append(node)
     return found
+
+
+def counted_tree(nodes: TreeNodes, X: pd.DataFrame, changed: Any) -> list[dict[str, Any]]:
+    """The tree with ``count`` and ``changed`` of these people at each node."""
+    changed = np.asarray(changed, dtype=bool)
+    return [
+        {**node, "count": int(here.sum()), "changed": int((here & changed).sum())}
+        for node, here in zip(nodes, _reached(nodes, X), strict=True)
+    ]
+
+
+def f1_of(nodes: TreeNodes) -> float:
+    """F1 of "changed" among the people counted: 0 where the tree says "unchanged" everywhere."""
+    said = [node for node in nodes if node["predicts"]]
+    right = sum(node["changed"] for node in said)
+    both = sum(node["count"] for node in said) + nodes[0]["changed"]
+    return 2 * right / both if both else 0.0
+
+
+def _reached(nodes: TreeNodes, X: pd.DataFrame) -> list[np.ndarray]:
+    """Who comes to each node; of the two below a question, the first is the left one."""
+    reached = [np.ones(len(X), dtype=bool)]
+    seen: set[int] = set()
+    for node in nodes[1:]:
+        parent = nodes[node["parent"]]
+        goes_right = _answers(parent, X[parent["column"]])
+        reached.append(reached[node["parent"]] & (goes_right == (node["parent"] in seen)))
+        seen.add(node["parent"])
+    return reached
+
+
+def _answers(node: Mapping[str, Any], values: pd.Series) -> np.ndarray:
+    if "level" in node:
+        return np.asarray(values.astype(object).map(str) == node["level"], dtype=bool)
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float32)  # as scikit-learn compares them
+    return np.asarray(numbers > node["cut"])

@@ -11,8 +11,8 @@ import pandas as pd
 from commod.decisions.facts import Facts, facts_of_counts
 from commod.decisions.requirements import RULES, Requirements
 from commod.decisions.verdicts import check_requirements
+from commod.monitoring.compare import in_two_groups, resting_on
 from commod.monitoring.evidence import ALPHA, drop_revealed, evidence, tolerance
-from commod.monitoring.figures import in_two_groups, resting_on
 from commod.monitoring.reference import Cells, Reference
 from commod.portable import Portable
 
@@ -20,12 +20,7 @@ from commod.portable import Portable
 Look = tuple[float, Facts]
 
 # A verdict in a sentence, by its name: then, and now.
-THEN = {
-    "pass": "held",
-    "fail": "failed already",
-    "cannot tell": "could not be told",
-    "does not apply": "did not apply",
-}
+THEN = {"pass": "held", "fail": "failed already", "cannot tell": "could not be told", "does not apply": "did not apply"}
 NOW = {"pass": "holds", "fail": "fails", "cannot tell": "cannot be told", "does not apply": "does not apply"}
 
 
@@ -45,15 +40,9 @@ class Counted:
         """What is known of the model on these people."""
         counted = in_two_groups(self.cells)
         with np.errstate(divide="ignore", invalid="ignore"):  # rates of a group that has nobody here
+            known = {name: getattr(self, name) for name in ("changes", "labelled", "direction", "uses")}
             facts = facts_of_counts(
-                counted.counts,
-                self.favourable,
-                squares=counted.squares,
-                rows=counted.rows,
-                changes=self.changes,
-                labelled=self.labelled,
-                direction=self.direction,
-                uses=self.uses,
+                counted.counts, self.favourable, squares=counted.squares, rows=counted.rows, **known
             )
         if len(self.cells.rows) > 1:
             return facts

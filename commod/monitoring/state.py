@@ -7,14 +7,13 @@ not drown in a long good past (as in the e-detectors of Shin, Ramdas and Rinaldo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
-from commod.metrics.counts import Counts
 from commod.monitoring.batch_rows import LEAST_PEOPLE
 from commod.monitoring.evidence import ON_TOTAL
 from commod.monitoring.reference import Cells
@@ -46,9 +45,7 @@ class _Part:
         return int(self.cells.rows.sum())
 
     def plus(self, cells: Cells, changes: Mapping[str, tuple[int, int]]) -> _Part:
-        summed = {
-            name: (part + changes[name][0], whole + changes[name][1]) for name, (part, whole) in self.changes.items()
-        }
+        summed = {name: (a + changes[name][0], b + changes[name][1]) for name, (a, b) in self.changes.items()}
         return replace(self, cells=Cells(*(a + b for a, b in zip(self.cells, cells, strict=True))), changes=summed)
 
 
@@ -78,10 +75,7 @@ class State:
     def plus(self, found: Watched, batch: bytes) -> State:
         """With one more batch; the same if this batch is counted already.
 
-        Raises
-        ------
-        ValueError
-            If earlier batches had groups or labels and this one does not, or the other way round.
+        Raises ValueError if earlier batches had groups or labels and this one does not, or the other way round.
         """
         digest, (cells, changes) = _digest(batch), (found.counted.cells, found.counted.changes)
         if digest in self.batches:
@@ -89,10 +83,7 @@ class State:
         nobody = Cells(*(np.zeros_like(each) for each in cells))
         parts = list(self.parts or [_Part(0, nobody, dict.fromkeys(changes, (0, 0)))])
         if parts[0].cells.rows.shape != cells.rows.shape or parts[0].changes.keys() != changes.keys():
-            raise ValueError(
-                "Earlier batches told groups or labels that this one does not tell, or the other way round: start "
-                "another --state file."
-            )
+            raise ValueError("Not all batches have groups and labels alike: start another --state file for this one.")
         parts = [part.plus(cells, changes) for part in parts]
         if parts[-1].people >= STEP:
             parts.append(_Part(parts[-1].number + 1, nobody, dict.fromkeys(changes, (0, 0))))
@@ -100,13 +91,11 @@ class State:
 
     def looks(self, found: Watched) -> list[Look]:
         """What is known of all people, and of each window."""
-        looks = []
-        for part in self.parts:
-            if part.people >= LEAST_PEOPLE:
-                looks.append(
-                    (money_on(part.number), replace(found.counted, cells=part.cells, changes=part.changes).facts)
-                )
-        return looks
+        return [
+            (money_on(part.number), replace(found.counted, cells=part.cells, changes=part.changes).facts)
+            for part in self.parts
+            if part.people >= LEAST_PEOPLE
+        ]
 
     @property
     def recent(self) -> int:
@@ -152,10 +141,7 @@ def read_state(content: bytes | None, model: bytes) -> State:
 def _part(found: Any) -> _Part:
     cells = Cells(*(np.array(each, dtype=float) for each in found["cells"]))
     changes = {name: (int(part), int(whole)) for name, (part, whole) in found["changes"].items()}
-    if not all(_sound(each, cells.rows.shape) for each in cells) or not changes.keys() <= {"sure", "right"}:
+    sound = all(each.shape == cells.rows.shape and ((each >= 0) & (each <= MOST)).all() for each in cells)
+    if not sound or cells.rows.ndim != 4 or not changes.keys() <= {"sure", "right"}:
         raise ValueError
     return _Part(int(found["number"]), cells, changes)
-
-
-def _sound(counts: Counts, shape: Sequence[int]) -> bool:
-    return counts.shape == tuple(shape) and counts.ndim == 4 and bool(((counts >= 0) & (counts <= MOST)).all())

@@ -11,14 +11,20 @@ from commod.decisions.facts import Facts, counts_of_changes
 from commod.metrics.counts import sizes_of_groups
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.monitoring.batch_rows import LEAST_PEOPLE, BatchRows, check_width
-from commod.monitoring.calibration import calibration_bins, compare_gaps
-from commod.monitoring.changes import compare_changes, compare_right
-from commod.monitoring.differences import framed
+from commod.monitoring.compare import (
+    EVERYONE,
+    calibration_bins,
+    compare_changes,
+    compare_figures,
+    compare_gaps,
+    compare_shares,
+    compare_trees,
+    framed,
+    of_one_label,
+)
 from commod.monitoring.drift import compare_spread, scores_as_values
-from commod.monitoring.figures import EVERYONE, compare_figures, compare_shares, of_one_label
 from commod.monitoring.reference import Cells, cells_in, reference_in
 from commod.monitoring.requirements import Counted, counted_of
-from commod.monitoring.trees import compare_trees
 from commod.portable import Portable
 
 # Of the people whom f scores above the median, one in so many stays in a batch that is shifted on purpose.
@@ -70,7 +76,7 @@ class Watched:
         People tested on.
     left_out : dict of str to int
         Why rows are not counted, and how many.
-    labelled, grouped, weighted : bool
+    labelled, grouped : bool
         What the batch has.
     notices : tuple of str
         What else is to be known, in sentences.
@@ -96,7 +102,6 @@ class Watched:
     left_out: dict[str, int]
     labelled: bool
     grouped: bool
-    weighted: bool
     notices: tuple[str, ...]
     about: dict[str, Any]
 
@@ -138,21 +143,16 @@ def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> W
     figures += compare_shares(reference["changes"], changes)
     figures += compare_gaps(reference, rows) if rows.labelled else []
     names = reference["groups"] if rows.grouped else [EVERYONE]
-    good = reference["favourable"]
+    good, settings = reference["favourable"], _settings(model)
+    who, right = compare_changes(names, old, new, good)
     nodes, f1 = compare_trees(reference, rows)
-    scores = {"f": "The score of f", "g": "The score of g"}
-    parts = [
-        compare_spread(reference["columns"], rows.read),
-        compare_spread(
-            {scores[name]: each for name, each in reference["scores"].items() if name in scores},
-            {scores["f"]: scores_as_values(rows.scores_f), scores["g"]: scores_as_values(rows.scores_g)},
-            "score",
-        ),
-    ]
+    old_scores = {f"The score of {name}": reference["scores"][name] for name in ("f", "g")}
+    new_scores = {"The score of f": scores_as_values(rows.scores_f), "The score of g": scores_as_values(rows.scores_g)}
+    parts = [compare_spread(reference["columns"], rows.read), compare_spread(old_scores, new_scores, "score")]
     return Watched(
         figures=framed(figures),
-        who=framed(compare_changes(names, old, new, good)),
-        right=framed(compare_right(names, old, new, good)) if rows.labelled else pd.DataFrame(),
+        who=framed(who),
+        right=framed(right) if rows.labelled else pd.DataFrame(),
         bins=calibration_bins(reference, rows) if rows.labelled else pd.DataFrame(),
         tree=nodes,
         f1=f1,
@@ -166,13 +166,12 @@ def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> W
         left_out=rows.left_out,
         labelled=rows.labelled,
         grouped=rows.grouped,
-        weighted=rows.weight is not None,
         notices=tuple(rows.notices),
         about={
-            "fairness": _criterion(model),
+            "fairness": settings["fairness"] if settings.get("fairness") in CRITERIA else "",
             "outcomes": list(reference["outcomes"]),
             "favourable": good,
-            "settings": _settings(model),
+            "settings": settings,
             "figures": _signed_figures(cells_in(reference)),
         },
     )
@@ -182,16 +181,8 @@ def _settings(model: Portable) -> dict[str, Any]:
     """Those of its settings that a decision has, too."""
     settings = model.content.get("settings")
     found = settings if isinstance(settings, Mapping) else {}
-    known = {name: found[name] for name in SIGNED if name in found}
-    return {
-        name: value for name, value in known.items() if isinstance(value, int | float | str) and len(str(value)) < 40
-    }
-
-
-def _criterion(model: Portable) -> str:
-    """What it was trained for; empty if its file does not say so."""
-    asked = _settings(model).get("fairness")
-    return asked if asked in CRITERIA else ""
+    known = {name: found[name] for name in SIGNED if isinstance(found.get(name), int | float | str)}
+    return {name: value for name, value in known.items() if len(str(value)) < 40}
 
 
 def _signed_figures(cells: Cells) -> dict[str, float]:

@@ -55,11 +55,9 @@ def best_accuracy(
     limit : float
         The least P-Rule, or, for equalized odds, the largest disparate mistreatment.
     fairness : {"demographic_parity", "equalized_odds"}
-    scores : array (n,), optional
-        f's probabilities: foresight, accuracy in expectation under them. Without them, hindsight. Mistreatment is
-        defined by the labels, so equalized odds is answered in hindsight only.
-    threshold : float
-        The probability above which f decides positively, for `scores`.
+    scores, threshold : array (n,), float, optional
+        f's probabilities, and that above which f decides positively: foresight, accuracy in expectation under them.
+        Without them, hindsight. Equalized odds, defined by the labels, is answered in hindsight only.
     acts_on : {"everybody", "negative", "positive"}
         Which of f's decisions may differ.
 
@@ -125,10 +123,7 @@ def _contradicts(above: Values, decisions: Ints) -> bool:
 
 
 def _fair_nets(crowd: Crowd, limit: float, acts_on: str) -> tuple[Ints, Ints]:
-    """For each highest rate, the least and the largest fair net change of each group, (rates, groups).
-
-    Rates at which a group has none are left out.
-    """
+    """The least and largest fair net change of each group, (rates, groups), for each highest rate that has one."""
     positives, sizes = crowd.counts[:, :, 1].sum(axis=1), crowd.counts.sum(axis=(1, 2))
     bands = Bands(positives[crowd.compared], sizes[crowd.compared], acts_on)
     low = np.zeros((len(bands.ends), len(sizes)), dtype=np.int64)
@@ -210,9 +205,8 @@ def _under_mistreatment(crowd: Crowd, budgets: Ints, limit: float, acts_on: str)
 def _least_gaps(cell: Ints, compared: NDArray[np.bool_], most: int, acts_on: str) -> Values:
     """Least gap of the groups' rates under one label with j flips and a gain of a, (most + 1, 2·most + 1).
 
-    `cell` is (group, decision); raising gains 1, lowering loses 1, so nobody is lowered who need not be. With the
-    highest rate chosen, so many are; of those raised, the first go where the lowest rate is, and there may be as many
-    as that rate has room for, or as groups that are not compared have.
+    `cell` is (group, decision). Raising gains 1 and lowering loses 1, so only those above the highest rate are lowered.
+    The first raised go where the lowest rate is; the others where the highest rate, or a group not compared, has room.
     """
     table = np.full((most + 1, 2 * most + 1), np.inf)
     positives, sizes = cell[compared, 1], cell[compared].sum(axis=1)

@@ -24,11 +24,10 @@ NEVER = np.iinfo(np.int64).max // 4
 class Bands:
     """The ends that bands can have, and what each takes.
 
-    `acts_on`: {"everybody", "negative", "positive"}; which decisions may be flipped. `ends`: every rate that a group
-    can have, rising. `least`, `most`: of each group, the fewest positive decisions with that rate or more, and the most
-    with that rate or less. `raised`, `lowered`: flips with which no group is below an end, which rise with it, or above
-    it, which fall. `lowest_high`, `highest_low`: place of the tightest other end where this one is the low, or the high
-    one: whole people allow no tighter.
+    `acts_on`: which decisions may be flipped. `ends`: every rate that a group can have, rising. `least`, `most`: of
+    each group, the fewest positive decisions with that rate or more, and the most with that rate or less. `raised`,
+    `lowered`: flips with which no group is below an end, or above it. `lowest_high`, `highest_low`: place of the
+    tightest other end that whole people allow.
     """
 
     def __init__(self, positives: Ints, sizes: Ints, acts_on: str) -> None:
@@ -50,9 +49,9 @@ class Bands:
     def offers(self, most: int) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Flips, and places of the low and the high end, of all bands that can be the best with at most `most` flips.
 
-        Take the best band for some number of flips. Let its high end fall as far as these flips and the low end allow,
-        then its low end rise likewise: it becomes no worse, and one of the two stopped at what whole people allow, or
-        both at what flips do.
+        Take the best band for some number of flips. Lower its high end, then raise its low end, as far as flips and the
+        other end allow: it gets no worse, and either one end stopped at what whole people allow, or both at what flips
+        do.
         """
         every = np.arange(len(self.ends))
         for low, high in ((every, self.lowest_high), (self.highest_low, every)):

@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.metrics.counts import as_binary, tally
-from commod.metrics.figures import FIGURES
+from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.small_groups import compared_groups
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
@@ -171,9 +171,8 @@ def p_rule_curve(
 ) -> pd.DataFrame:
     """Highest P-Rule that at most K flips of the decisions can reach, for every K (Prop. 4.4, corrected).
 
-    The proposition says that all K flips go to one side: all raise the disfavoured group, or all lower the other. That
-    holds while K is below the switching point; from there on the flips are split. Here every split is considered, both
-    groups in both directions.
+    The proposition says that all K flips raise the disfavoured group, or all lower the other. That holds while K is
+    below the switching point; from there on the flips are split. Here every split is considered, in both directions.
 
     Parameters
     ----------
@@ -208,14 +207,8 @@ def p_rule_curve(
         shares = Shares(counts[:, 1], counts.sum(axis=1), acts_on, LACK_OF_P_RULE.of_band)
         lack, *band = shares.bands(changes.astype(float))
         nets = shares.nets(*band)
-    return pd.DataFrame(
-        {
-            "changes": changes,
-            "change_rate": changes / crowd.people,
-            "p_rule": 1.0 - lack,
-            **{f"net_{s}": net for s, net in enumerate(crowd.of_all(nets).T)},
-        }
-    )
+    columns = {"changes": changes, "change_rate": changes / crowd.people, "p_rule": 1.0 - lack}
+    return pd.DataFrame(columns | {f"net_{s}": net for s, net in enumerate(crowd.of_all(nets).T)})
 
 
 def switching_point(y_pred: Any, *, sensitive_features: Any) -> int:
@@ -249,9 +242,7 @@ def mistreatment_curve(
     """Lowest disparate mistreatment that at most K flips can reach, for every K (Prop. 4.5, corrected).
 
     DM = Δ_TPR + Δ_FPR, and a flip moves one of the two: the best of x flips on the one and K − x on the other, over all
-    x. The printed proposition, "all K flips on the gap where one flip closes more", holds only while that gap is open,
-    while the smaller group has people left to flip in the needed direction, and up to rounding: see
-    `commod.theory.printed`. With weights as in `p_rule_curve`.
+    x. When the printed proposition holds: `commod.theory.printed`. Weights as in `p_rule_curve`.
 
     Returns
     -------
@@ -274,14 +265,8 @@ def mistreatment_curve(
         dm, spent = best_of_both_labels(labels, changes.astype(float))
         on = [shares.nets(*shares.bands(x)[1:]) for shares, x in zip(labels, (spent, changes - spent), strict=True)]
     both = np.stack([crowd.of_all(nets) for nets in on], axis=2)  # (changes, group, label)
-    return pd.DataFrame(
-        {
-            "changes": changes,
-            "change_rate": changes / crowd.people,
-            "dm": dm,
-            **{f"net_{s}{y}": both[:, s, y] for s, y in np.ndindex(len(crowd.groups), 2)},
-        }
-    )
+    columns = {"changes": changes, "change_rate": changes / crowd.people, "dm": dm}
+    return pd.DataFrame(columns | {f"net_{s}{y}": both[:, s, y] for s, y in np.ndindex(len(crowd.groups), 2)})
 
 
 def _by_label(counts: Ints, sizes: Ints, most: int, acts_on: str) -> tuple[Values, list[NDArray[Any]]]:
@@ -299,8 +284,7 @@ def _by_label(counts: Ints, sizes: Ints, most: int, acts_on: str) -> tuple[Value
 def _shared_budget(first: Values, second: Values, most: int) -> tuple[Values, Ints]:
     """Least first[x] + second[K − x] for K = 0 … most, and the x behind it; both fall, and stay where they end.
 
-    Where both are straight around x and K − x, so is the sum, and x can be moved until one of them bends: only bends
-    need trying. There are few of them: a gap falls in one or two straight pieces, then in a few steps of rounding.
+    Where both are straight, x can be moved until one of them bends: only bends, of which there are few, need trying.
     """
     curves = [np.r_[v, np.full(max(0, most + 1 - len(v)), v[-1])][: most + 1] for v in (first, second)]
     best = np.full(most + 1, np.inf)
@@ -321,30 +305,7 @@ def _bends(values: Values) -> Ints:
     return np.unique(np.r_[0, inside, len(values) - 1])
 
 
-# By criterion; demographic parity does not look at the labels.
-_CURVES: dict[str, Callable[..., pd.DataFrame]] = {
-    "demographic_parity": lambda y_true, y_pred, **limit: p_rule_curve(y_pred, **limit),
-    "equalized_odds": mistreatment_curve,
-}
-
-
-def best_curve(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    fairness: str,
-    sensitive_features: Any,
-    max_changes: int | None = None,
-    acts_on: str = "everybody",
-    sample_weight: Any = None,
-) -> pd.DataFrame:
+def best_curve(y_true: Any, y_pred: Any, *, fairness: str, **given: Any) -> pd.DataFrame:
     """The best that at most K flips can do for a criterion, for every K: `p_rule_curve` or `mistreatment_curve`."""
-    check_choice("fairness", fairness, tuple(_CURVES))
-    return _CURVES[fairness](
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        max_changes=max_changes,
-        acts_on=acts_on,
-        sample_weight=sample_weight,
-    )
+    check_choice("fairness", fairness, tuple(CRITERIA))
+    return mistreatment_curve(y_true, y_pred, **given) if CRITERIA[fairness].by_label else p_rule_curve(y_pred, **given)

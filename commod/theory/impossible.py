@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.metrics.counts import confusion_counts
+from commod.metrics.counts import tally
 from commod.metrics.fairness import predictive_values, rates_given_label
 
 
@@ -27,7 +27,8 @@ def error_rates(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_wei
         ``fnr, fpr``, and ``forced_fpr``: the false positive rate that the group would have to have if its PPV and FNR
         were those of everybody. It may be above 1: then no decisions have them. NaN where a rate does not exist.
     """
-    counts, groups = confusion_counts(y_true, y_pred, sensitive_features, sample_weight)
+    found = tally(y_true, {"y_pred": y_pred}, sensitive_features, sample_weight)
+    counts = found.counts
     everybody = counts.sum(axis=0, keepdims=True)
     base = counts[:, 1].sum(axis=1) / counts.sum(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0: a rate of nobody
@@ -39,4 +40,4 @@ def error_rates(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_wei
             "fpr": rates_given_label(counts, 0),
             "forced_fpr": base / (1.0 - base) * ((1.0 - ppv) / ppv if ppv > 0 else np.nan) * hit,
         }
-    return pd.DataFrame(columns, index=pd.Index(groups, name="group"))
+    return pd.DataFrame(columns, index=pd.Index(found.groups, name="group"))

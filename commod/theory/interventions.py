@@ -180,10 +180,7 @@ def _cells(y_true: Any, y_pred: Any, sensitive_features: Any, scores: Any, sampl
 
 
 def _linear(cells: _Cells) -> tuple[Values, int, Values, Values]:
-    """Shares of the groups compared, how many those are, what f decides positively, and what chances add to it.
-
-    The third is by (group, label), the last by that and by the chance of a cell.
-    """
+    """Shares of the groups compared, their number, what f decides positively (group, label), and what chances add."""
     shares = cells.shares[cells.compared]
     groups, bins = shares.shape[:2]
     before = shares[:, :, 1].sum(axis=1)

@@ -7,7 +7,6 @@ Both are right in the regime they have in mind, few flips and enough people to f
 - a flip moves a rate by a whole step, so the last one may overshoot.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,7 @@ from commod.theory.flips import best_curve, check_cells, two_group_counts
 
 
 def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:
-    """P-Rule of Prop. 4.4's allocation: K flips raise the disfavoured group or, if K > γ_high − γ_low, lower the other.
-
-    Columns ``changes, p_rule``; what a group has no room for is left out.
-    """
+    """``changes, p_rule`` of Prop. 4.4: K flips raise the lower group or, if K > γ_high − γ_low, lower the other."""
     y = as_binary(y_pred, "y_pred")
     counts = two_group_counts(y, y, sensitive_features).sum(axis=1)
     sizes = counts.sum(axis=1)
@@ -37,10 +33,7 @@ def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int)
 
 
 def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:
-    """DM of Prop. 4.5's allocation: all K flips on the label, and in the group, where one flip moves a rate most.
-
-    Columns ``changes, dm``; what the group has no room for is left out.
-    """
+    """``changes, dm`` of Prop. 4.5: all K flips on the label and in the group where one moves a rate most."""
     counts = two_group_counts(y_true, y_pred, sensitive_features)
     check_cells(counts)
     sizes = counts.sum(axis=2)
@@ -56,19 +49,13 @@ def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any
     return pd.DataFrame({"changes": changes, "dm": dm})
 
 
-# By criterion, as the exact curves in `commod.theory.flips`.
-_AS_PRINTED: dict[str, Callable[..., pd.DataFrame]] = {
-    "demographic_parity": lambda y_true, y_pred, **limit: p_rule_as_printed(y_pred, **limit),
-    "equalized_odds": mistreatment_as_printed,
-}
-
-
 def fails_from(y_true: Any, y_pred: Any, *, sensitive_features: Any, fairness: str, max_changes: int) -> int | None:
     """The smallest K at which the printed proposition is not the best there is; None if there is none so far."""
     limit: dict[str, Any] = {"sensitive_features": sensitive_features, "max_changes": max_changes}
     exact = best_curve(y_true, y_pred, fairness=fairness, **limit)
     criterion = CRITERIA[fairness]
-    printed = _AS_PRINTED[fairness](y_true, y_pred, **limit)[criterion.figure_name].iloc[: len(exact)]
-    lost = criterion.gain(exact[criterion.figure_name] - printed)
+    by_label = criterion.by_label
+    printed = mistreatment_as_printed(y_true, y_pred, **limit) if by_label else p_rule_as_printed(y_pred, **limit)
+    lost = criterion.gain(exact[criterion.figure_name] - printed[criterion.figure_name].iloc[: len(exact)])
     places = np.flatnonzero(lost.to_numpy() > 1e-9)
     return int(places[0]) if len(places) else None

@@ -17,10 +17,7 @@ Values = NDArray[np.float64]
 
 
 class Shares:
-    """Groups of so much weight, `positives` of it decided positively.
-
-    `acts_on`: {"everybody", "negative", "positive"}. `unfairness`: of bands, from their low and high ends, to be small.
-    """
+    """Groups of so much weight, `positives` of it decided positively; `unfairness` of bands is to be small."""
 
     def __init__(
         self, positives: Values, sizes: Values, acts_on: str, unfairness: Callable[[Values, Values], Values]
@@ -61,7 +58,7 @@ class Shares:
 def best_of_both_labels(labels: list[Shares], budgets: Values) -> tuple[Values, Values]:
     """Least sum of the two labels' gaps with budgets shared between them, and what the first gets.
 
-    Both gaps fall ever more slowly, along broken lines: the best share ends at a bend of one of them.
+    Both fall along broken lines, ever more slowly: the best share ends at a bend of one of them.
     """
     first, second = ((shares.bends, shares.bands(shares.bends)[0]) for shares in labels)
     ends = np.broadcast_to(first[0], (len(budgets), len(first[0])))

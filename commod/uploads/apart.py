@@ -41,10 +41,7 @@ _NEEDED = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ", "TZDIR")
 
 
 def read_apart(module: str, content: bytes, damaged: TableError) -> pa.Table:
-    """The table that a module of this package reads from a file, in a process of its own.
-
-    `module`: its whole name. `damaged`: what is said if the file ends the process.
-    """
+    """The table that a module reads from a file, in a process of its own; raises `damaged` if that one fails."""
     environment = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     with _ABREAST:
         try:

@@ -1,6 +1,7 @@
 """A JSON file of a stranger: one object, of bounded size and depth, with finite numbers; else one sentence."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -20,11 +21,10 @@ class JsonError(ValueError):
 
 
 def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
-    """The object in a JSON file.
+    """The object in a JSON file of at most `most` bytes; `what` it should be ("a decision") goes into the sentences.
 
-    `content`: the whole file. `what`: what it should be, for the sentences: "a decision". `most`: bytes that it may
-    have. Raises JsonError if it is too large or too deep, is no JSON, names something twice, or holds something else
-    than one object of finite numbers and texts.
+    Raises JsonError if it is too large or too deep, is no JSON, names something twice, or holds something else than one
+    object of finite numbers and texts.
     """
     size = len(content)
     if size > most:
@@ -88,21 +88,12 @@ def _check(found: Any, what: str) -> None:
                 inner += value
             elif isinstance(value, int | float) and abs(value) > MAX_NUMBER:
                 raise JsonError(f"The file holds a number that is too large for {what}: it is damaged.")
-            elif isinstance(value, str) and not _is_text(value):
+            elif isinstance(value, str) and re.search(r"[\ud800-\udfff]", value):  # JSON can spell half a pair
                 raise JsonError(f"The file holds a text with half a character, which {what} never has: it is damaged.")
         if not inner:
             return
         level = inner
     raise _too_deep(what)
-
-
-def _is_text(value: str) -> bool:
-    """Whether it can be written as UTF-8: JSON can spell one half of a pair."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class _NamedTwiceError(Exception):

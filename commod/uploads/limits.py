@@ -22,19 +22,16 @@ class TableError(ValueError):
 def check_size(rows: int, columns: int) -> None:
     """Refuse a table that is too large."""
     if columns > MAX_COLUMNS:
-        raise TableError(
-            f"The table has {columns:,} columns; at most {MAX_COLUMNS} can be used: leave out those that are not "
-            "needed."
-        )
+        raise TableError(f"The table has {columns:,} columns; at most {MAX_COLUMNS} can be used: leave some out.")
     if rows > MAX_ROWS:
-        raise TableError(
-            f"The table has {rows:,} rows; at most {MAX_ROWS:,} can be used: upload a random sample of them."
-        )
+        raise TableError(f"The table has {rows:,} rows; at most {MAX_ROWS:,} can be used: upload a random sample.")
     if rows * columns > MAX_CELLS:
-        raise TableError(
-            f"The table has {rows * columns / 1e6:,.0f} million cells; at most {MAX_CELLS // 10**6} million can be "
-            "used: upload a sample of its rows, or leave out columns that are not needed."
-        )
+        cells, most = rows * columns / 1e6, MAX_CELLS // 10**6
+        raise TableError(f"The table has {cells:,.0f} million cells; at most {most} fit: leave out rows or columns.")
+
+
+# Said of a title above the names, in a spreadsheet or a CSV.
+TITLES = "Rows above the names that hold one cell are left out: {}."
 
 
 def count_of(count: int, thing: str, things: str = "") -> str:

@@ -29,10 +29,7 @@ def _too_large() -> TableError:
 
 
 def unpack_apart(content: bytes) -> pa.Table:
-    """The table in a Parquet file, checked before it is unpacked, in a process of its own.
-
-    Raises TableError with one sentence for each way in which a file can be wrong; also where it ended the process.
-    """
+    """The table in a Parquet file, checked and unpacked in a process of its own; TableError says what is wrong."""
     footer = int.from_bytes(content[-8:-4], "little")
     if footer > len(content) or content[-4:] != b"PAR1":
         raise damaged()
@@ -52,10 +49,7 @@ def _unpack(content: bytes) -> pa.Table:
         raise _in_parts()
     for entry in schema:
         if not _is_plain(entry.type):
-            raise TableError(
-                f"Column “{short(entry.name)}” holds {short(entry.type)} and not one value a cell: leave it out or "
-                "spread it over several columns."
-            )
+            raise TableError(f"Column “{short(entry.name)}” holds {short(entry.type)}, not single values: drop it.")
     # A footer can lie: what unpacks to more than it says meets the limits of this process, and is counted below.
     if sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)) > MAX_UNPACKED:
         raise _too_large()
@@ -77,17 +71,8 @@ def _unpack(content: bytes) -> pa.Table:
 def _is_plain(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         return _is_plain(kind.value_type)
-    tests = (
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_string,
-        pa.types.is_large_string,
-        pa.types.is_decimal,
-        pa.types.is_date,
-        pa.types.is_timestamp,
-    )
-    return any(test(kind) for test in tests)
+    known = "integer floating boolean string large_string decimal date timestamp".split()
+    return any(getattr(pa.types, f"is_{name}")(kind) for name in known)
 
 
 if __name__ == "__main__":

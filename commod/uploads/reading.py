@@ -16,6 +16,7 @@ from commod.uploads.limits import (
     MAX_BYTES,
     MAX_COLUMNS,
     MAX_TEXT,
+    TITLES,
     TableError,
     check_size,
     short,
@@ -53,15 +54,13 @@ class ReadTable:
     notices: tuple[str, ...] = ()
 
 
-def read_table(content: bytes, name: str = "file") -> ReadTable:
+def read_table(content: bytes) -> ReadTable:
     """Read CSV (comma, semicolon, tab or bar; UTF-8, UTF-16 or Windows-1252; also gzip'd), Excel (.xlsx) or Parquet.
 
     Parameters
     ----------
     content : bytes
-        The whole file.
-    name : str
-        What it is called, for the sentences; what it holds decides how it is read.
+        The whole file; what it holds decides how it is read.
 
     Raises
     ------
@@ -71,10 +70,8 @@ def read_table(content: bytes, name: str = "file") -> ReadTable:
     if not content.strip():
         raise TableError("The file is empty: choose one with a row of column names and a row for each person.")
     if len(content) > MAX_BYTES:
-        raise TableError(
-            f"The file has {len(content) / 2**20:,.0f} MB; at most {MAX_BYTES // 2**20} MB can be used: take a sample "
-            "of its rows, or save it as Parquet."
-        )
+        size, most = len(content) / 2**20, MAX_BYTES // 2**20
+        raise TableError(f"The file has {size:,.0f} MB; at most {most} can be used: take a sample, or save as Parquet.")
     if content[:4] == b"PAR1":
         return _checked(_to_pandas(unpack_apart(content)), [])
     if content[:4] == b"PK\x03\x04":
@@ -94,8 +91,9 @@ def read_table(content: bytes, name: str = "file") -> ReadTable:
                 "UTF-8), as .xlsx or as Parquet."
             )
     text, notices = _decoded(content)
+    text, titles = _without_titles(text)
     frame, more = _read_csv(text)
-    return _checked(frame, notices + more)
+    return _checked(frame, notices + titles + more)
 
 
 def _unzipped(content: bytes) -> bytes:
@@ -106,10 +104,8 @@ def _unzipped(content: bytes) -> bytes:
             part = zlib.decompressobj(wbits=31)
             unpacked += part.decompress(content, MAX_BYTES + 1 - len(unpacked))
             if len(unpacked) > MAX_BYTES:
-                raise TableError(
-                    f"The file unpacks to more than {MAX_BYTES // 2**20} MB: take a sample of its rows, or save it as "
-                    "Parquet."
-                )
+                most = MAX_BYTES // 2**20
+                raise TableError(f"The file unpacks to more than {most} MB: take a sample, or save it as Parquet.")
             if not part.eof:
                 raise zlib.error("cut off")
             content = part.unused_data
@@ -129,9 +125,7 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
         except UnicodeDecodeError:
             raise TableError(f"The file begins like {encoding.upper()} but is not: save it as CSV in UTF-8.") from None
     if b"\x00" in content:
-        raise TableError(
-            "The file holds bytes that no text has: it is no CSV. Save the table as CSV in UTF-8, or as Parquet."
-        )
+        raise TableError("The file is no text, and so no CSV: save the table as CSV in UTF-8, or as Parquet.")
     try:
         return content.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
@@ -146,6 +140,17 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
     return text, [
         f"The file is not UTF-8 (line {line}); it was read as Windows-1252. If letters look wrong, save it as UTF-8."
     ]
+
+
+def _without_titles(text: str) -> tuple[str, list[str]]:
+    """The text with lines above the names emptied that hold one cell, as exports have them; and a notice of that."""
+    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)", text[:20_000])[:10]
+    mark = max(DELIMITERS, key="".join(lines).count)
+    cells = [sum(bool(cell.strip(' "')) for cell in line.split(mark)) for line in map(str.strip, lines)]
+    above = next((place for place, count in enumerate(cells) if count > 1), 0)
+    if not any(cells[:above]) or cells[above] < 3:
+        return text, []
+    return "\n" * above + text[len("".join(lines[:above])) :], [TITLES.format(above)]
 
 
 def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
@@ -192,10 +197,8 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
         found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if found:
             line = int(found[2]) + len(re.findall(r"\r\n|\r|\n", text[:start]))
-            raise TableError(
-                f"Line {line} has {found[3]} cells where the first row has {found[1]} names: is a comma inside a text "
-                "that is not in quotes?"
-            ) from None
+            told = f"Line {line} has {found[3]} cells where the first row has {found[1]} names"
+            raise TableError(f"{told}: is a comma inside a text that is not in quotes?") from None
         raise TableError("A quotation mark is opened and never closed: check the texts in quotes.") from None
     except (ValueError, OverflowError):
         raise TableError("The file could not be read as CSV: save the table anew as CSV in UTF-8.") from None
@@ -259,7 +262,8 @@ def _named(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     # Two ways in which pandas writes what has no name.
     names = [re.sub(r"^(Unnamed: \d+|__index_level_\d+__)$", "", str(name).strip()) for name in frame.columns]
     nameless = [place for place, name in enumerate(names) if not name]
-    numbering = [place for place in nameless if _numbers_rows(frame.iloc[:, place])]
+    whole = [place for place in nameless if pd.api.types.is_integer_dtype(frame.iloc[:, place].dtype)]
+    numbering = [place for place in whole if len(frame) > 1 and frame.iloc[:, place].is_unique]
     empty = [place for place in nameless if frame.iloc[:, place].isna().all()]
     notices = []
     if numbering:
@@ -272,11 +276,6 @@ def _named(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     commas = frame.attrs.get(DECIMAL_COMMAS, ())
     named.attrs = {DECIMAL_COMMAS: [name for place, name in zip(keep, sound, strict=True) if place in commas]}
     return named, notices + more
-
-
-def _numbers_rows(values: pd.Series) -> bool:
-    """Whether a column numbers the rows, be it with gaps or in another order."""
-    return len(values) > 1 and pd.api.types.is_integer_dtype(values.dtype) and values.is_unique
 
 
 def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
@@ -306,10 +305,8 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
             distinct = values.cat.categories if isinstance(values.dtype, pd.CategoricalDtype) else values.dropna()
             texts = pd.Series(distinct).astype(str)
             if len(texts) and int(texts.str.len().max()) > MAX_TEXT:
-                raise TableError(
-                    f"Column “{short(name)}” holds texts of more than {MAX_TEXT:,} letters: leave it out, or give it "
-                    "short levels."
-                )
+                most = f"{MAX_TEXT:,} letters"
+                raise TableError(f"Column “{short(name)}” holds texts of more than {most}: shorten or drop them.")
             if texts.str.match(r"^[=@]|^[+-][A-Za-z(]").any():
                 formulas.append(short(name))
         columns[name] = values

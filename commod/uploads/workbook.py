@@ -10,7 +10,7 @@ import pyarrow as pa
 from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 
 from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
-from commod.uploads.limits import TableError, check_size, short
+from commod.uploads.limits import TITLES, TableError, check_size, short
 
 # A workbook has some dozens of parts.
 MAX_PARTS = 5_000
@@ -25,10 +25,7 @@ def _damaged() -> TableError:
 
 
 def unpack_workbook_apart(content: bytes) -> tuple[pa.Table, list[str]]:
-    """The first sheet of a workbook, checked before it is unpacked, in a process of its own; and what was noticed.
-
-    Raises TableError with one sentence for each way in which a file can be wrong; also where it ended the process.
-    """
+    """The first sheet of a workbook, read in a process of its own, and notices; TableError says what is wrong."""
     table = read_apart(__name__, content, _damaged())
     return table, table.schema.metadata[_NOTICES].decode().splitlines()
 
@@ -55,7 +52,7 @@ def _unpack(content: bytes) -> pa.Table:
     rows = [row for row in sheet.iter_rows() if any(cell != "" for cell in row)]
     above = next((place for place, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
     if above:  # a title
-        notices.append(f"Rows above the names that hold one cell are left out: {above}.")
+        notices.append(TITLES.format(above))
     columns = list(zip(*rows[above:], strict=True))
     names = [_text(cells[0]).strip() for cells in columns]
     table = pa.table([_column(cells[1:]) for cells in columns], names=names)
@@ -72,10 +69,8 @@ def _check_archive(content: bytes) -> None:
                 what = "a binary Excel workbook (.xlsb)" if "xl/workbook.bin" in names else "a ZIP archive"
                 raise TableError(f"The file is {what}: upload the table as CSV in UTF-8, .xlsx or Parquet.")
             if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
-                raise TableError(
-                    f"The workbook unpacks to more than {MAX_UNPACKED // 2**20} MB: that is refused. Save the table as "
-                    "CSV in UTF-8."
-                )
+                most = MAX_UNPACKED // 2**20
+                raise TableError(f"The workbook unpacks to more than {most} MB. Save the table as CSV in UTF-8.")
             if archive.testzip() is not None:  # a part that is larger than it says is none with the right checksum
                 raise _damaged()
     except TableError:

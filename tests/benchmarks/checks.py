@@ -1,4 +1,4 @@
-"""Do changes make sense? The checks of matched models, as in docs/methods.md: ``python -m tests.benchmarks.checks``.
+"""Do changes make sense? The checks of matched models, as in docs/results.md: ``python -m tests.benchmarks.checks``.
 
 COMMOD's model is that of its sweep, of those that no other beats, whose P-Rule is nearest to a level; each rival's is
 the nearest to it in fairness and accuracy, as on the Compare page.

@@ -1,4 +1,4 @@
-"""How often do 95 % intervals hold the truth? As in docs/methods.md: ``python -m tests.benchmarks.coverage``.
+"""How often do 95 % intervals hold the truth? As in docs/results.md: ``python -m tests.benchmarks.coverage``.
 
 Samples are drawn from populations that are known, so many people of each group, and the intervals of
 `compare_decisions` are held against the population's own figures; beside them the percentile bootstrap on the same

@@ -1,4 +1,4 @@
-"""Forms of COMMOD's update beside other methods, as in docs/methods.md: ``python -m tests.benchmarks.forms``.
+"""Forms of COMMOD's update beside other methods, as in docs/results.md: ``python -m tests.benchmarks.forms``.
 
 All forms get the settings of their sweep (36: λ_fair × λ_ratio, λ_concepts as the data set has it); the others get as
 many models, in sweeps of their own. All figures are of the test part. Four tables: of the models that are
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from commod.experiments import prepare, sweep_method
-from commod.experiments.sense import shares_of_decisions
+from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.sweep import Shared, fairness_gain, fit_cell, lines_of
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS

@@ -101,7 +101,7 @@ class Cluster:
         parts |= dict.fromkeys(("training", "preparing scenes", "transfer"), 0.0)
         for task in self.client.get_task_stream():
             for part in task["startstops"]:
-                what = "preparing scenes" if str(task["key"]).startswith("_scene_of") else "training"
+                what = "preparing scenes" if str(task["key"]).startswith("scene_of") else "training"
                 parts[what if part["action"] == "compute" else "transfer"] += part["stop"] - part["start"]
         spent = parts["training"] + parts["preparing scenes"] + parts["transfer"]
         parts["waiting"] = self.workers * parts["all"] - spent

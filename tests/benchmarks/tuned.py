@@ -1,4 +1,4 @@
-"""Methods whose settings are chosen on training folds, as in docs/methods.md: ``python -m tests.benchmarks.tuned``.
+"""Methods whose settings are chosen on training folds, as in docs/results.md: ``python -m tests.benchmarks.tuned``.
 
 Every method gets 36 settings (the forms of COMMOD three values of λ_ratio times twelve of λ_fair, the others those that
 their sweep on the first fold puts there). All are trained on each of two halves of the training rows and judged on the
@@ -18,8 +18,8 @@ import pandas as pd
 
 from commod.datasets import TabularEncoder
 from commod.experiments import prepare, sweep_method
+from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.search import folds_of
-from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Cell, Shared, lines_of, train_cell
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
@@ -119,7 +119,6 @@ def fold_scenes(scene):
     for fold in folds_of(train, scene.f, scene.threshold, compared_groups(sizes), FOLDS):
         encoder = TabularEncoder().fit(scene.task.features(fold.fit.X), sample_weight=fold.fit.weight)
         encoded = [encoder.transform(scene.task.features(part.X)) for part in (fold.fit, fold.held)]
-        cell = fold.held.sensitive.to_numpy() * 2 + fold.held.y.to_numpy()
         scenes.append(
             replace(
                 scene,
@@ -131,7 +130,6 @@ def fold_scenes(scene):
                 logit_test=fold.logit,
                 encoded_train=encoded[0],
                 encoded_test=encoded[1],
-                cell_test=cell,
             )
         )
     return scenes

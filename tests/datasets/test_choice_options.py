@@ -134,8 +134,8 @@ def test_what_goes_without_saying_is_not_written():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--merge", "race,Other"], "--merge: takes a column, a name and the values"),
-        (["--merge", 'race,"Other'], "--merge: takes a column, a name and the values"),
+        (["--merge", "race,Other"], "--merge: takes COLUMN,NAME,VALUE,…"),
+        (["--merge", 'race,"Other'], "--merge: takes COLUMN,NAME,VALUE,…"),
         (["--cut", "age,young"], "--cut: takes a column and numbers, with commas between, got 'age,young'"),
         (["--unknown", "keep"], "--unknown: invalid choice: 'keep'"),
         (["--outcome-cut", "high"], "--outcome-cut: takes a number, got 'high'"),

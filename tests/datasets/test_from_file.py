@@ -97,7 +97,7 @@ def test_a_wrong_file_is_one_sentence(tmp_path):
     with pytest.raises(ValueError, match=r"picture.csv: The file is a PNG picture"):
         task_of_file(tmp_path / "picture.csv", {})
     pd.DataFrame({name: ["the same"] * 60 for name in "abc"}).to_csv(tmp_path / "constant.csv", index=False)
-    with pytest.raises(ValueError, match="No column is left for --outcome"):
+    with pytest.raises(ValueError, match="No column of 2 to 50 values is left for --outcome"):
         task_of_file(tmp_path / "constant.csv", {})
 
 

@@ -101,7 +101,7 @@ def test_what_is_told_of_a_leak_comes_back_from_a_worker():
     assert again.columns == ("a", "b")
 
 
-@pytest.mark.parametrize("share", [0.003, 0.03])
+@pytest.mark.parametrize("share", [0.003, pytest.param(0.03, marks=pytest.mark.slow)])
 def test_no_false_alarm_where_one_outcome_is_rare(share):
     rng = np.random.default_rng(2)
     n = 40_000

@@ -284,7 +284,7 @@ def test_only_numbers_among_the_features_are_merits(table):
 def test_a_table_that_would_not_fit_once_encoded_is_refused_with_what_to_do(table, monkeypatch):
     rows = len(make_task(table, CHOICE).task.y)
     monkeypatch.setattr(own, "MAX_ENCODED", 5 * rows)
-    with pytest.raises(ChoiceError, match=rf"make \d+ columns of {rows:,} rows; .* leave out categories"):
+    with pytest.raises(ChoiceError, match=rf"become \d+ columns of {rows:,} rows; .* leave out categories"):
         make_task(table, CHOICE)
 
 

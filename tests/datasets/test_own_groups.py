@@ -133,7 +133,7 @@ def test_rows_are_weighted(survey):
         (lambda wt: wt.where(wt.index != 5), "“wt” has no weight for 1 row:"),
         (lambda wt: wt.where(wt.index > 2, -1.0), "“wt” holds 3 weights below 0"),
         (lambda wt: 0.0 * wt, "All weights in “wt” are 0"),
-        (lambda wt: wt.astype(object).where(wt.index != 7, "many"), "1 cell of “wt” cannot be read as a number"),
+        (lambda wt: wt.astype(object).where(wt.index != 7, "many"), "1 cell of “wt” cannot be read as a weight"),
     ],
 )
 def test_weights_that_are_none_are_refused(survey, weights, says):
@@ -150,14 +150,14 @@ def test_weights_that_are_none_are_refused(survey, weights, says):
         ({"sensitive": ("race", "race")}, "at most two"),
         ({"sensitive": ("race", "approved")}, "same column"),
         ({"sensitive": ("race", "none")}, "no column “none” for the sensitive attribute"),
-        ({"sensitive": ("region", "race")}, "“region × race” has 15 groups, and at most 12 can be compared: put small"),
+        ({"sensitive": ("region", "race")}, "“region × race” has 15 groups; at most 12 can be compared: merge some"),
         ({"groups": ("White",)}, "Choose two different groups of “race”"),
         ({"groups": ("White", "Green", "Black")}, "Choose two different groups of “race”"),
         ({"sensitive": "age", "cuts": {"age": (45, 25)}}, "not in rising order: 45, 25"),
         ({"sensitive": "age", "cuts": {"age": (20, 30, 40, 50, 60, 70)}}, "into 7 bands, at most 6"),
-        ({"cuts": {"age": (40,)}}, "“age” is to be cut and is no sensitive attribute"),
-        ({"merge": {"sex": {"F": "x"}}}, "“sex” is to be merged and is no sensitive attribute"),
-        ({"weight": "race"}, "column of weights is the outcome, the sensitive attribute"),
+        ({"cuts": {"age": (40,)}}, "“age” is to be cut, but is no sensitive attribute"),
+        ({"merge": {"sex": {"F": "x"}}}, "“sex” is to be merged, but is no sensitive attribute"),
+        ({"weight": "race"}, "column of weights is outcome, sensitive attribute"),
         ({"weight": "nothing"}, "no column “nothing” for the weights"),
     ],
 )
@@ -170,7 +170,7 @@ def test_a_group_of_some_is_used_and_one_of_hardly_anybody_is_not(survey):
     """Twelve people are reported, and need no twenty of each label; nine could not be tested on."""
     few = pd.concat([survey[survey["race"] != "Asian"], survey[survey["race"] == "Asian"].head(12)])
     assert sizes(make_task(few, CHOICE).task)["Asian"] == 12
-    with pytest.raises(ChoiceError, match=r"Group “Asian” has 9 rows; at least 10 .* Put it together"):
+    with pytest.raises(ChoiceError, match=r"Group “Asian” has 9 rows; at least 10 .* merge it or"):
         make_task(few.drop(few.index[few["race"] == "Asian"][:3]), CHOICE)
     small = survey[survey["race"].isin(["Asian", "Other"]) | (survey["race"] == "White") & (survey.index < 60)]
     with pytest.raises(ChoiceError, match="Two groups at least need 20 rows"):

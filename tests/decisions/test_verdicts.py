@@ -232,11 +232,12 @@ def test_the_best_of_a_sweep_meets_the_requirements_or_is_the_nearest(scene, swe
     points = sweep.points
     middle = float(points["p_rule"].median())
     best = best_under(Requirements(p_rule=middle), scene, sweep)
-    assert best.meets
+    assert not best.broken
+    assert not best.collapse
     assert points["p_rule"].iloc[best.place] >= middle
     assert best.facts.measured["p_rule"].value == points["p_rule"].iloc[best.place]
     nearest = best_under(Requirements(p_rule=1.0, changed=0.0), scene, sweep)
-    assert not nearest.meets
+    assert nearest.broken or nearest.collapse
     assert nearest.broken == ["a P-Rule of 1 or more", "no decision changed"]
     total = (1.0 - points["p_rule"]) + points["change_rate"]
     assert nearest.place == total[points["change_rate"] > 0].idxmin()
@@ -274,11 +275,11 @@ def test_a_sound_model_that_misses_is_nearer_than_a_collapsed_one_that_meets(sce
     with_it = replace(sweep, models=models, points=points.reset_index(drop=True))
     best = best_under(asked, scene, with_it)
     assert best.place == best_under(asked, scene, sweep).place
-    assert not best.meets
+    assert best.broken or best.collapse
     alone = best_under(asked, scene, replace(sweep, models=models[-1:], points=points.iloc[-1:].reset_index(drop=True)))
     assert alone.broken == []
     assert alone.collapse == "It decides everybody alike."
-    assert not alone.meets
+    assert alone.broken or alone.collapse
     assert alone.verdict == "fail"
 
 

@@ -14,8 +14,8 @@ from commod.experiments.checks import (
     matched_models,
 )
 from commod.experiments.match import match_models
+from commod.experiments.plausibility import AT_HAND, answers_of_decisions, shares_of_decisions
 from commod.experiments.refits import refit
-from commod.experiments.sense import AT_HAND, answers_of_decisions, shares_of_decisions
 from commod.experiments.sweep import Shared, as_points, train_cell
 from commod.explain.checks import CHECKS
 from commod.models.competitors import METHODS
@@ -32,8 +32,9 @@ def scene():
 @pytest.fixture(scope="module")
 def sweeps(scene):
     """Few models of each method; one of them must know the group."""
-    short = {"commod": (0.0, 3.0), "lpp": (0.5, 0.1), "oracle_roc": (0.0, 0.12)}
+    short = {"commod": (0.0, 3.0), "oracle_roc": (0.0, 0.12)}
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("commod.experiments.sweep.EFFORT", 2)
         for name, values in short.items():
             method = METHODS[name]
             others = {"lambda_ratio": (0.05,)} if name == "commod" else method.others
@@ -70,16 +71,26 @@ def test_of_nobody_there_is_no_share(scene):
     assert {answer.mark for answer in answers_of_decisions(scene, scene.decisions_test).values()} == {"open"}
 
 
+def test_who_is_changed_by_one_and_by_all_comparable_models(scene, match, sweeps):
+    alike = match.table[match.table["comparable"]]
+    changed = [
+        sweeps[row.method].models[row.place].decisions_test != scene.decisions_test for row in alike.itertuples()
+    ]
+    people = [{i for i, moved in enumerate(each) if moved} for each in changed]
+    assert match.by_one == pytest.approx(len(set.union(*people)) / len(scene.test))
+    assert match.by_all == pytest.approx(len(set.intersection(*people)) / len(scene.test))
+
+
 @pytest.mark.slow
 def test_the_models_of_a_match_are_those_of_its_rows(match, sweeps):
     models = matched_models(match, sweeps)
-    assert list(models) == ["commod", "lpp", "oracle_roc"]
+    assert list(models) == ["commod", "oracle_roc"]
     assert [model.cell.words for model in models.values()] == match.table["settings"].tolist()
 
 
 def test_every_method_has_every_check_and_equal_effort(scene, match, sweeps, checks):
     assert checks["method"].tolist() == [name for name in sweeps for _ in CHECKS]
-    assert checks["check"].tolist() == [*CHECKS] * 3
+    assert checks["check"].tolist() == [*CHECKS] * 2
     for name, model in matched_models(match, sweeps).items():
         found = checks[checks["method"] == name].set_index("check")
         assert (
@@ -123,8 +134,8 @@ def test_refits_tell_how_far_they_are_and_can_be_ended(scene, sweeps):
 
 
 def test_points_carry_what_decisions_tell(scene, sweeps):
-    points = sweeps["lpp"].points
-    decided = sweeps["lpp"].models[-1].decisions_test
+    points = sweeps["oracle_roc"].points
+    decided = sweeps["oracle_roc"].models[-1].decisions_test
     changed = decided != scene.decisions_test
     assert points["right"].iloc[-1] == (decided == scene.test.y.to_numpy())[changed].mean()
     assert points["sure"].iloc[-1] == (np.abs(scene.logit_test[changed]) > np.log(9)).mean()
@@ -139,5 +150,5 @@ def test_compare_and_the_page_have_the_same_columns(monkeypatch):
 
 
 def test_rows_from_before_there_were_checks_are_still_points(sweeps):
-    old = sweeps["lpp"].points.drop(columns=["right", "sure"])
+    old = sweeps["oracle_roc"].points.drop(columns=["right", "sure"])
     assert as_points(old).columns.tolist() == old.columns.tolist()

@@ -68,7 +68,6 @@ def test_the_limits_start_at_f_and_no_model_gets_beyond(case, fairness):
     test, told = here.test, {"sensitive_features": here.test.sensitive, "sample_weight": here.test.weight}
     limits = limits_of(here, fairness)
     metric = p_rule if fairness == DP else disparate_mistreatment
-    assert limits.n_groups == 4
     assert limits.switching_point is limits.printed_fails_from is None  # the paper's, of two groups
     assert limits.at(0.0) == pytest.approx(metric(test.y, here.decisions_test, **told))
     sign = 1 if fairness == DP else -1

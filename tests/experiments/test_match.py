@@ -8,10 +8,9 @@ from commod.experiments import prepare, sweep_method
 from commod.experiments.match import match_models, nearest
 from commod.metrics.concepts import concept_redundancy, concept_size
 from commod.models.competitors import METHODS
-from tests.fitting import swept
 
 DP = "demographic_parity"
-MATCHED = 7  # of COMMOD's models
+MATCHED = 1  # of COMMOD's models
 
 
 @pytest.fixture(scope="module")
@@ -21,15 +20,16 @@ def scene():
 
 @pytest.fixture(scope="module")
 def sweeps(scene):
-    frappe = METHODS["frappe"]
-    short = replace(frappe, seeds=1, knob=replace(frappe.knob, sweep=(0.0, 2.0)))
+    """Few models of each method."""
+    short = {"commod": (0.0, 4.0, 8.0), "frappe": (0.0, 2.0), "oracle_lpp": (0.2, 0.1, 0.02)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(METHODS, "frappe", short)
-        return {
-            "commod": swept("commod"),
-            "frappe": sweep_method(scene, "frappe", DP),
-            "oracle_lpp": swept("oracle_lpp"),
-        }
+        patch.setattr("commod.experiments.sweep.EFFORT", 3)
+        for name, values in short.items():
+            method = METHODS[name]
+            others = {"lambda_ratio": (0.05,)} if name == "commod" else method.others
+            few = replace(method, seeds=1, knob=replace(method.knob, sweep=values), others=others)
+            patch.setitem(METHODS, name, few)
+        return {name: sweep_method(scene, name, DP) for name in short}
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from commod.explain.people import (
     explain_people,
     explain_segments,
     leaf_words,
+    open_gaps,
     rank_segments,
 )
 from tests.fitting import case, fit
@@ -215,6 +216,39 @@ def test_ranking_and_its_intervals():
         assert ranked[~ranked["enough"]][["share", "low", "high"]].isna().all(axis=None)
     with pytest.raises(ValueError, match="of must be one of"):
         rank_segments(table, "count")
+
+
+def test_open_gaps_against_a_loop():
+    task, rows, before, after = random_task(favourable=0)
+    rows.X["length"] = rows.X["length"].round(1)
+    rates = [np.mean(before[(rows.sensitive == code).to_numpy()] == 0) for code in (0, 1)]
+    behind, ahead = ("A", "B") if rates[0] < rates[1] else ("B", "A")
+    found = open_gaps(task, rows.X, rows.sensitive, before, after)
+    assert found["after"].is_monotonic_decreasing
+    assert {"Colour: red", "Mostly 0 kg"} <= set(found["segment"])
+    assert not {"A", "B"} & set(found["segment"])
+    for row in found.itertuples():
+        there = [i for i in range(len(rows)) if member(row.segment, task, rows, i)]
+        parts = [[i for i in there if task.groups[rows.sensitive.iloc[i]] == name] for name in (behind, ahead)]
+        assert (row.behind, row.ahead, row.count) == (behind, ahead, len(parts[0]))
+        assert min(map(len, parts)) >= FEW
+        gaps = [np.mean(model[parts[1]] == 0) - np.mean(model[parts[0]] == 0) for model in (before, after)]
+        assert (row.before, row.after) == pytest.approx(gaps)
+        assert row.changed == (before != after)[parts[0]].sum()
+        assert row.low < row.after < row.high
+
+
+def test_the_interval_of_a_gap_is_newcombes():
+    """56 of 70 and 48 of 80: Newcombe (1998), method 10, has 0.0524 to 0.3339."""
+    task, rows = made_up({"kind": pd.Categorical(["u"] * 150 + ["v"])}, {"kind": "category"}, [0] * 80 + [1] * 71)
+    decided = np.r_[np.arange(80) < 48, np.arange(70) < 56, [True]].astype(int)
+    row = open_gaps(task, rows.X, rows.sensitive, decided, decided).iloc[0]
+    assert (row["after"], row["low"], row["high"]) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
+
+
+def test_no_gap_is_told_of_one_group():
+    task, rows = made_up({"kind": pd.Categorical(["u", "v"] * 40)}, {"kind": "category"}, [0] * 80)
+    assert open_gaps(task, rows.X, rows.sensitive, np.ones(80, dtype=int), np.ones(80, dtype=int)).empty
 
 
 def labels_of(values):

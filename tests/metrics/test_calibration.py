@@ -53,8 +53,8 @@ def test_each_group_has_its_own_error_and_the_same_seed_the_same_interval():
     assert not frame.equals(calibration_by_group(y, f, g, sensitive_features=s, seed=1))
 
 
-@pytest.mark.parametrize("people", [80, 400])
-@pytest.mark.parametrize("error", [0.0, 0.05, 0.15])
+@pytest.mark.parametrize("people", [80, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("error", [0.0, pytest.param(0.05, marks=pytest.mark.slow), 0.15])
 @pytest.mark.longer
 def test_the_intervals_hold_what_is_true(error, people):
     """Scores that are too high by so much everywhere; nineteen of twenty intervals should hold it, also if it is 0."""

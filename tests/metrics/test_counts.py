@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.text import glossary
-from commod.metrics.counts import change_counts, codes_of_groups, confusion_counts, counts_of_codes, tally
+from commod.metrics.counts import codes_of_groups, counts_of_codes, tally
 from commod.metrics.small_groups import MIN_GROUP, SCARCE, compared_groups, left_out_in_words
 
 pytestmark = pytest.mark.quick
@@ -53,9 +53,10 @@ def test_counts_of_codes_are_those_of_the_checked_way():
     y, f, g = rng.integers(0, 2, (3, 500))
     codes, weight = rng.integers(-1, 4, 500), rng.random(500)
     values = np.where(codes < 0, np.nan, codes)
-    np.testing.assert_array_equal(counts_of_codes(codes, 4, y, f), confusion_counts(y, f, values)[0])
+    np.testing.assert_array_equal(counts_of_codes(codes, 4, y, f), tally(y, {"f": f}, values).counts)
     np.testing.assert_array_equal(
-        counts_of_codes(codes, 4, y == 1, f == 1, g == 1, weight=weight), change_counts(y, f, g, values, weight)[0]
+        counts_of_codes(codes, 4, y == 1, f == 1, g == 1, weight=weight),
+        tally(y, {"f": f, "g": g}, values, weight).counts,
     )
     assert counts_of_codes(codes, 6, y, f, g).shape == (6, 2, 2, 2)  # groups without rows have their place
     assert counts_of_codes(codes, 6, y, f).sum() == (codes >= 0).sum()
@@ -65,10 +66,10 @@ def test_integer_weights_are_repeated_rows_and_0_is_nobody():
     rng = np.random.default_rng(1)
     y, f, s = rng.integers(0, 2, 60), rng.integers(0, 2, 60), rng.integers(0, 4, 60)
     weight = np.where(s == 3, 0, rng.integers(0, 4, 60))  # nobody of group 3
-    counts, groups = confusion_counts(y, f, s, weight)
-    again, same = confusion_counts(*(np.repeat(column, weight) for column in (y, f, s)))
-    np.testing.assert_array_equal(counts, again)
-    assert groups == same == [0, 1, 2]
+    found = tally(y, {"f": f}, s, weight)
+    again = tally(np.repeat(y, weight), {"f": np.repeat(f, weight)}, np.repeat(s, weight))
+    np.testing.assert_array_equal(found.counts, again.counts)
+    assert found.groups == again.groups == [0, 1, 2]
 
 
 def test_a_tally_knows_rows_and_squares():
@@ -92,7 +93,7 @@ def test_a_tally_knows_rows_and_squares():
 )
 def test_bad_weights_are_one_clear_sentence(weight, message):
     with pytest.raises(ValueError, match=message):
-        confusion_counts([0, 1], [0, 1], [0, 1], weight)
+        tally([0, 1], {"f": [0, 1]}, [0, 1], weight)
 
 
 def test_small_groups_are_left_out_where_two_are_large_enough():

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from commod import metrics
 from commod.metrics import FIGURES
-from commod.metrics.counts import change_counts
+from commod.metrics.counts import tally
 from commod.metrics.extreme_intervals import _differences, _ratios, interval_of_extremes
 from commod.metrics.figures import figures_of_counts, key_figures, key_figures_of
 from commod.metrics.intervals import wilson_interval
@@ -109,7 +109,7 @@ def test_unequal_weights_widen_the_interval_by_the_effective_size():
         low, high = wilson_interval(value * size, size)
         assert frame.loc[row, ["g_low", "g_high"]].tolist() == pytest.approx([float(low), float(high)], abs=1e-12)
     # Squares four times as large as the weights: a quarter as many people tell as much, in every interval.
-    counts, rows = change_counts(y, f, g, s)[0], np.full(4, 100)
+    counts, rows = tally(y, {"f": f, "g": g}, s).counts, np.full(4, 100)
     heavy = compare_counts(counts, squares=4 * counts, rows=rows)
     pd.testing.assert_frame_equal(heavy, compare_counts(counts / 4, rows=rows), rtol=0, atol=1e-12)
     plain = compare_counts(counts, rows=rows)
@@ -286,7 +286,7 @@ def test_intervals_of_extremes_hold_the_truth_in_many_samples(groups, one):
     for title, shares in many_groups(groups).items():
         covered = held(shares, sizes(groups, one), 1000, SINGLE)
         assert min(covered.values()) >= 0.93, (title, covered)
-        # Of two groups that are nearly alike a difference is held in some 90 % (docs/methods.md); 100 samples are few.
+        # Of two groups that are nearly alike a difference is held in some 90 % (docs/results.md); 100 samples are few.
         assert covered_difference(shares, sizes(groups, one), 100, 500) >= (0.93 if groups > 2 else 0.86), title
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
 from commod import metrics
-from commod.metrics.counts import change_counts
+from commod.metrics.counts import tally
 from commod.metrics.report import bootstrap_counts
 from tests.benchmarks.coverage import POPULATIONS, coverage, ours
 
@@ -141,7 +141,7 @@ def test_report_agrees_with_the_single_metrics():
 
 def test_bootstrap_keeps_strata_and_is_seeded():
     y, f, g, s = random_decisions(4)
-    counts, _ = change_counts(y, f, g, s)
+    counts = tally(y, {"f": f, "g": g}, s).counts
     drawn = bootstrap_counts(counts, n_bootstrap=50, seed=1)
     np.testing.assert_allclose(drawn.sum(axis=(-2, -1)), np.broadcast_to(counts.sum(axis=(-2, -1)), (50, 2, 2)))
     np.testing.assert_array_equal(drawn, bootstrap_counts(counts, n_bootstrap=50, seed=1))

@@ -177,7 +177,7 @@ class TestOtherTables:
 
     def test_a_sparse_matrix_is_refused_with_the_way_round(self, small):
         X, y, s = small
-        with pytest.raises(TypeError, match=r"Sparse data was passed .* pass X.toarray\(\) or, .* as base_scores"):
+        with pytest.raises(TypeError, match=r"Sparse data was passed .* pass X.toarray\(\), or .* as base_scores"):
             Commod().fit(csr_array(X), y, sensitive_features=s)
         # The way round: a few dense columns for the edit, f's scores beside them.
         f = LogisticRegression().fit(csr_array(X), y)

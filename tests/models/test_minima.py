@@ -9,6 +9,7 @@ import pytest
 from commod.metrics import CRITERIA
 from commod.models import WarmStart
 from commod.models.best_response import LinearProblem, solve_linear
+from commod.models.settings import loss_weights
 from commod.models.training import LossWeights, TrainingData, ratio_form
 from tests.fitting import case, fit
 from tests.random_starts import lowest_loss, training_data
@@ -87,7 +88,7 @@ def test_the_loss_of_the_model_is_the_one_of_its_path():
     c = case("law_school")
     g = fit(c, lambda_fair=3.0)
     data = training_data(c, g)
-    weights = g._loss_weights(g.classes_)
+    weights = loss_weights(g, g.classes_)
     problem = LinearProblem(data, weights, ratio_form("identity", data))
     theta = np.concatenate([[g.intercept_], g.coef_.to_numpy()])
     again = problem.terms(problem.objective.evaluate(problem.A.scores(theta)), theta, 3.0)

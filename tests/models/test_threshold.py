@@ -14,7 +14,7 @@ from commod.experiments.target import find_settings
 from commod.models.competitors import METHODS
 from commod.models.export import portable_json
 from commod.models.threshold import budget_threshold, check_threshold
-from commod.portable import CONTRACTED, load
+from commod.portable import load
 from tests.fitting import case, fit
 
 LAW = case("law_school")
@@ -148,7 +148,7 @@ def test_the_file_of_a_model_has_its_line(settings):
     g = Commod(fixed(0.8), lambda_fair=5.0, **settings)
     g.fit(LAW.train.X, LAW.train.y, sensitive_features=LAW.train.sensitive)
     model, rows = load(portable_json(g)), LAW.test.X.to_dict("records")
-    assert model.content["format"] == CONTRACTED
+    assert model.content["line"]
     np.testing.assert_allclose(model.predict_proba(rows), g.predict_proba(LAW.test.X), atol=1e-9)
     np.testing.assert_array_equal(model.predict(rows), g.predict(LAW.test.X))
     np.testing.assert_allclose(model.scores_of_f(rows), LAW.f.predict_proba(LAW.test.X)[:, 1], atol=1e-9)

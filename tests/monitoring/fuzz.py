@@ -59,7 +59,7 @@ def push(rng, case: Watching, csv: bytes) -> str:
         readable(str(error))
         return "refused when read"
     try:
-        found = watch_files(file, csv, "batch.csv")
+        found = watch_files(file, csv)
     except ValueError as error:
         readable(str(error))
         return "read, refused with the batch"

@@ -13,7 +13,7 @@ from commod.cli import main
 from commod.decisions import Requirements, Signature, facts_of, make_record, record_json
 from commod.experiments.sweep import Cell
 from commod.monitoring import check_signature, read_requirements, watch_files
-from commod.monitoring.signed import due_in_words, signature_in_words
+from commod.monitoring.outcome import due_in_words, signature_in_words
 from tests.fuzzing import readable
 from tests.monitoring.conftest import text_of
 from tests.monitoring.fuzz import push
@@ -99,7 +99,7 @@ def test_another_model_than_the_signed_one_is_told(files, signed, capsys):
     [
         ('{"moon": 1}', "no requirement 'moon'"),
         ('{"p_rule": 0.8, "p_rule": 0.1}', "'p_rule' twice"),
-        ('{"p_rule": 1e308}', "between 0 and 1"),
+        ('{"p_rule": 1e308}', "from 0 to 1"),
         ('{"p_rule": NaN}', "no JSON"),
         ('{"format": "commod-decision/9"}', "no decision that can be read"),
         ("[0.8]", "one JSON object"),

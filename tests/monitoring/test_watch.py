@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, norm
 
-from commod.datasets import add_task
+from commod.datasets import Choice, add_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.from_file import task_of_file
 from commod.decisions import Requirements
 from commod.experiments import prepare
-from commod.explain.sense import explain_record
+from commod.explain.plausibility import explain_record
 from commod.metrics import change_table
 from commod.metrics.intervals import wilson_interval
 from commod.models import Commod
@@ -24,14 +24,11 @@ from commod.monitoring import (
     stability_index,
     watch,
 )
-from commod.monitoring.changes import compare_changes, compare_right
-from commod.monitoring.differences import compared as compared_row
-from commod.monitoring.differences import framed
+from commod.monitoring.compare import compare_changes, compare_figures, framed
+from commod.monitoring.compare import compared as compared_row
 from commod.monitoring.drift import DRIFTED
-from commod.monitoring.figures import compare_figures
-from commod.monitoring.outcome import far_beyond_chance
-from commod.monitoring.reference import Cells, gaps_of
-from commod.monitoring.words import drift_in_words, left_out_in_words, moved_in_words
+from commod.monitoring.outcome import drift_in_words, far_beyond_chance, left_out_in_words, moved_in_words
+from commod.monitoring.reference import Cells, gaps_of, labels_in, reference_of
 from tests.fitting import Case, fit
 from tests.monitoring.conftest import text_of, tree_of, watching
 
@@ -42,7 +39,6 @@ def test_figures_are_those_of_both_halves_and_nothing_is_trained(law):
     assert (found.people, found.old_people, found.left_out) == (len(new), len(law.old), {})
     assert found.labelled
     assert found.grouped
-    assert not found.weighted
     rows = found.figures.set_index(["figure", "model"])
     decided, before = law.g.predict(new.X), (law.scene.margin_of_f(new.X) > 0).astype(int)
     assert rows.loc[("accuracy", "g"), "new"] == pytest.approx((decided == new.y).mean())
@@ -188,7 +184,7 @@ def test_columns_in_any_order_and_others_beside_them(law):
         (lambda batch: batch.drop(columns="lsat"), "no column “lsat”, which the model needs: add it"),
         (lambda batch: batch[["race", "pass_bar", "lsat"]], "no columns “"),
         (lambda batch: batch.head(0), "The batch has no rows"),
-        (lambda batch: batch.head(1), "1 row of 1 can be counted, and at least 20 are needed"),
+        (lambda batch: batch.head(1), "1 row of 1 can be counted; at least 20 are needed"),
         (lambda batch: batch.assign(lsat="high"), "0 rows of 688 can be counted.*no value of “lsat”"),
     ],
 )
@@ -245,12 +241,34 @@ def own(tmp_path_factory):
     return scene, g, pd.read_csv(path)
 
 
+def test_several_values_of_the_outcome_can_be_positive():
+    table = example_table(600)
+    table["hired"] = np.where(table["hired"] == "no", "no", np.where(table.index % 2 == 0, "yes", "later"))
+    table["hired"] = table["hired"].where(table.index % 11 != 0, "withdrawn")
+    kinds = {"experience_years": "number", "city": "category"}
+    task = make_task(table, Choice("hired", ("yes", "later"), "group", ("A", "B"), kinds)).task
+    _, test = task.split()
+    reference = reference_of(task, test, *np.random.default_rng(0).normal(size=(2, len(test))))
+    assert reference["label"]["positive"] == ["yes", "later"]
+    np.testing.assert_array_equal(labels_in(reference, table.loc[test.X.index]), test.y)
+    np.testing.assert_array_equal(labels_in(reference, batch_of(task, test)), test.y)
+
+
+def test_a_model_that_counts_decisions_reads_raw_cells(own):
+    scene, _, table = own
+    g = fit(Case(scene.task, scene.train, scene.test, scene.f), lambda_fair=1.0, update="decisions")
+    batch = table.loc[scene.test.X.index]
+    assert batch["test_score"].isna().any()
+    found = watch(read_model(text_of(scene, g, scene.test).encode()), batch)
+    assert found.people == len(scene.test)
+    np.testing.assert_allclose(found.figures["difference"], 0, atol=1e-9)
+
+
 def test_the_same_people_do_not_differ_and_weights_count(own):
     scene, g, table = own
     model = read_model(text_of(scene, g, scene.test, tree=tree_of(scene, g, scene.test)).encode())
     found = watch(model, table.loc[scene.test.X.index])
     assert found.people == len(scene.test)
-    assert found.weighted
     for frame in (found.figures, found.who, found.right, found.tree):
         np.testing.assert_allclose(frame["difference"].dropna(), 0, atol=1e-9)
         assert not frame["moved"].any()
@@ -297,12 +315,8 @@ def compared(*drawn):
     old, new = (Cells(counts, counts, counts) for counts in drawn)
     names = {"groups": ["a", "b"], "outcomes": ["no", "yes"]}
     rows = compare_figures(names, old, new, labelled=True, grouped=True)
-    rows += [
-        {**row, "figure": f"who {i}", "model": ""} for i, row in enumerate(compare_changes(["a", "b"], old, new, 1))
-    ]
-    rows += [
-        {**row, "figure": f"right {i}", "model": ""} for i, row in enumerate(compare_right(["a", "b"], old, new, 1))
-    ]
+    for name, changes in zip(("who", "right"), compare_changes(["a", "b"], old, new, 1), strict=True):
+        rows += [{**row, "figure": f"{name} {i}", "model": ""} for i, row in enumerate(changes)]
     gaps = []
     for counts in drawn:
         people = counts.sum(axis=(0, 2)).ravel()  # by label and g

@@ -94,14 +94,14 @@ _WRONG = {
     "half a gzip archive": (lambda: gzip.compress(GOOD, mtime=0)[:-9], "The gzip archive is damaged or cut off"),
     "a gzip archive in another": (lambda: gzip.compress(gzip.compress(GOOD, mtime=0)), "The file is a gzip archive"),
     "a pickle": (lambda: pickle.dumps({"a": 1}, protocol=4), "pickle, which is never opened"),
-    "bytes": (bytes(range(256)) * 10, "bytes that no text has"),
+    "bytes": (bytes(range(256)) * 10, "no text, and so no CSV"),
     "broken utf-16": (b"\xff\xfea\x00,", "begins like UTF-16"),
     "broken utf-32": (b"\xff\xfe\x00\x00a\x00", "begins like UTF-32"),
     "German credit as it ships": (b"A11 6 A34 A43 1169\nA12 48 A32 A43 5951\n", "separated by spaces: use commas"),
     "no text": (b"a,b,c\n\x81\x8d\x8f\x90\x9d", "not UTF-8"),
     "cut-off parquet": (lambda: parquet(a=[1, 2], b=[1, 2], c=[1, 2])[:-9], "damaged or cut off"),
     "half a parquet": (b"PAR1" + bytes(50), "damaged or cut off"),
-    "lists in cells": (lambda: parquet(a=[[1], [2]], b=[1, 2], c=[1, 2]), "not one value a cell"),
+    "lists in cells": (lambda: parquet(a=[[1], [2]], b=[1, 2], c=[1, 2]), "not single values"),
     "a parquet bomb": (swollen, "texts of more than 2,000 letters"),
     "a long parquet": (lambda: parquet(a=np.zeros(400_000), b=np.zeros(400_000), c=np.zeros(400_000)), "400,000 rows"),
     "a page that swells": (lambda: swollen_page(260), "unpacks to more than 256 MB"),
@@ -134,7 +134,7 @@ def wrong(case):
 def test_a_wrong_file_is_told_so(case):
     content, says = wrong(case)
     with pytest.raises(TableError) as caught:
-        read_table(content, "people.csv")
+        read_table(content)
     assert says in str(caught.value)
     assert str(caught.value).endswith((".", "?"))
 
@@ -241,6 +241,15 @@ def test_a_title_above_the_table_of_a_workbook():
     read = read_table(workbook([["Applicants in 2020"], [], ["age", "city", "hired"], [30, "North", "yes"]]))
     assert read.frame.to_dict("list") == {"age": [30], "city": ["North"], "hired": ["yes"]}
     assert read.notices == ("Rows above the names that hold one cell are left out: 1.",)
+
+
+@pytest.mark.parametrize("title", ["Export of 12/03/2024;;\r\n;;\r\n", "Export, by Ann\r\n"])
+def test_a_title_above_a_csv_is_left_out(title):
+    read = read_table(f"{title}age;city;hired\r\n30;North;yes\r\n".encode())
+    assert read.frame.to_dict("list") == {"age": [30], "city": ["North"], "hired": ["yes"]}
+    assert read.notices == (f"Rows above the names that hold one cell are left out: {title.count(chr(10))}.",)
+    with pytest.raises(TableError, match=f"Line {title.count(chr(10)) + 3} has 4 cells"):
+        read_table(f"{title}a;b;c\r\n1;2;3\r\n4;5;6;7\r\n".encode())
 
 
 def test_cells_of_a_workbook():

@@ -40,10 +40,7 @@ _making = Lock()
 def store() -> RoomStore:
     """The rooms of this server, in the database that ``COMMOD_DATABASE_URL`` names or in a file.
 
-    Raises
-    ------
-    RoomError
-        If the database cannot be reached or used. The next call tries again.
+    Raises RoomError if the database cannot be reached or used; the next call tries again.
     """
     with _making:
         return _made()
@@ -72,13 +69,7 @@ def _made() -> RoomStore:
 
 
 def bounds() -> tuple[float, int]:
-    """For how many hours rooms are kept, and how many of them, as the environment says.
-
-    Raises
-    ------
-    SystemExit
-        With a sentence, if a variable has no such number.
-    """
+    """For how many hours rooms are kept, and how many of them; raises SystemExit if a variable holds no such number."""
     return _asked("COMMOD_ROOM_HOURS", HOURS, float), _asked("COMMOD_MAX_ROOMS", MOST_ROOMS, int)
 
 

@@ -16,13 +16,7 @@ CROWD = 10
 
 
 class RoomError(Exception):
-    """What cannot be done in a room, and why.
-
-    Parameters
-    ----------
-    reason : str
-        A name in the table ``room_refused`` of the phrases; `key` is its whole name, `facts` fill in its fields.
-    """
+    """What cannot be done in a room: `reason` is a name in the phrases' table ``room_refused``, filled with `facts`."""
 
     def __init__(self, reason: str, **facts: Any) -> None:
         self.reason, self.facts = reason, facts
@@ -55,15 +49,15 @@ class Seat:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody in a room, as the others see her."""
+    """Somebody in a room, as the others see them."""
 
     number: int
     name: str
     leads: bool
-    waiting: bool  # until the leader lets her in
+    waiting: bool  # until the leader lets them in
     here: bool  # seen within the last half minute
-    at: str  # the step of a lesson that she has open, as `step_address` writes it; empty elsewhere
-    link: str  # the setting she stands at; empty until she has said so
+    at: str  # the step of a lesson that they have open, as `step_address` writes it; empty elsewhere
+    link: str  # their setting; empty until they have one
     figures: Figures
 
 
@@ -77,7 +71,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Vote:
-    """What somebody sent to one round of a question; the last one she sent."""
+    """What somebody sent to one round of a question; the last one they sent."""
 
     person_number: int
     name: str
@@ -168,7 +162,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Here:
-    """Somebody in a room, as long as a page is drawn for her."""
+    """Somebody in a room, as long as a page is drawn for them."""
 
     seat: Seat
     room: Room

@@ -23,38 +23,24 @@ def as_json(room: Room) -> str:
 
 
 def as_tables(room: Room) -> dict[str, pd.DataFrame]:
-    """Guesses, votes and people as tables, the figures of each model in columns of their own.
+    """Guesses (nobody's by name), votes (one row a person and round) and people as tables.
 
-    Returns ``guesses`` (a row each; nobody's by name), ``votes`` (a row for each person and round, of a pair with the
-    model that was chosen) and ``people``.
+    The figures of each model stand in columns of their own; of a pair, those of the model that was chosen.
     """
     guesses = [
         (lesson, step, (lesson, step) in room.revealed, kept)
         for (lesson, step), all_kept in sorted(room.guesses.items())
         for kept in all_kept
     ]
-    votes = [
-        {
-            "question": question.number,
-            "kind": question.kind,
-            "link_a": question.a.link if question.a else "",
-            "link_b": question.b.link if question.b else "",
-            "round": vote.round,
-            "person": vote.person_number,
-            "name": vote.name,
-            "choice": vote.choice,
-            "reason": vote.reason,
-            "link": chosen.link,
-            **chosen.figures,
-        }
-        for question in room.questions
-        for vote in question.votes
-        for chosen in [{"a": question.a, "b": question.b}.get(vote.choice) or vote]
-    ]
-    people = [
-        {"number": one.number, "name": one.name, "leads": one.leads, "link": one.link, **one.figures}
-        for one in room.people
-    ]
+    votes: list[dict[str, Any]] = []
+    for question in room.questions:
+        links = [model.link if model else "" for model in (question.a, question.b)]
+        for vote in question.votes:
+            chosen = {"a": question.a, "b": question.b}.get(vote.choice) or vote
+            asked = (question.number, question.kind, *links, vote.round)
+            row = (*asked, vote.person_number, vote.name, vote.choice, vote.reason, chosen.link)
+            votes.append({**dict(zip(_VOTES, row, strict=True)), **chosen.figures})
+    people = [{**{name: getattr(one, name) for name in _PEOPLE}, **one.figures} for one in room.people]
     return {
         "guesses": pd.DataFrame(guesses, columns=_GUESSES),
         "votes": _with_columns(votes, _VOTES),

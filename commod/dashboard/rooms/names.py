@@ -35,33 +35,9 @@ def tidy_code(text: str) -> str | None:
     return code if len(code) in (CODE_LENGTH, OLD_CODE_LENGTH) and set(code) <= set(ALPHABET) else None
 
 
-def new_token() -> str:
-    """A seat's token: 128 bits."""
-    return secrets.token_urlsafe(16)
-
-
-def new_secret() -> str:
-    """The secret of a leader's link: 192 bits."""
-    return secrets.token_urlsafe(24)
-
-
-def network_key(code: str, caller: str) -> str:
-    """What a room knows a network by: the same network has another one in every other room."""
-    return _hash(f"{code} {caller}")[:16]
-
-
-def seat_key(token: str, browser: str) -> str:
-    """What the store knows a seat by: it tells neither the token nor the browser."""
-    return _hash(f"{token} {browser}")
-
-
-def secret_key(secret: str) -> str:
-    """What the store knows a leader's secret by."""
-    return _hash(secret)
-
-
-def _hash(text: str) -> str:
-    return sha256(text.encode(errors="surrogatepass")).hexdigest()  # whatever stands in an address
+def hash_of(*parts: str) -> str:
+    """What the store knows a secret, a seat or a network by: it tells none of them."""
+    return sha256(" ".join(parts).encode(errors="surrogatepass")).hexdigest()  # whatever stands in an address
 
 
 def clean(text: str, length: int) -> str:

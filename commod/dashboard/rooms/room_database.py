@@ -1,23 +1,24 @@
 """The database of the rooms: transactions in it, and rooms as they were last read."""
 
+import json
 import logging
 import math
 import sqlite3
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock, local
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs
 
-from sqlalchemy import Connection, Row, Table, insert, select, update
+from sqlalchemy import Connection, Row, Table, func, insert, select, update
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
-from commod.dashboard.rooms.contents import Room, RoomError, Seat
-from commod.dashboard.rooms.limits import Buckets
-from commod.dashboard.rooms.rows import read_guesses, read_person, read_questions
-from commod.dashboard.rooms.schema import open_database, people, questions, revealed, rooms, votes, writing
+from commod.dashboard.rooms.contents import Figures, Model, Person, Question, Room, RoomError, Seat, Vote
+from commod.dashboard.rooms.schema import guesses, open_database, people, questions, revealed, rooms, votes, writing
 from commod.installation import MissingExtraError
 
 # A look at a room is this old at most, in seconds, and if it was changed through this store, this; who is still there,
@@ -25,8 +26,49 @@ from commod.installation import MissingExtraError
 LOOK_SECONDS = 0.5
 LOOK_AGAIN_SECONDS = 0.1
 PRESENCE_SECONDS = 5.0
+# Who was seen so many seconds ago is still there.
+HERE_SECONDS = 30.0
+LINK_LENGTH = 2000
+WORD_LENGTH = 200  # of a lesson's name, a step's, and a guess as it is kept
+MOST_FIGURES = 30
+# So many buckets are kept; those that were not used for longest go first.
+MOST_BUCKETS = 10_000
 
 _log = logging.getLogger(__name__)
+
+
+class Buckets:
+    """A bucket of tokens for each key: `burst` at first, refilled at `per_second` by a clock that never jumps."""
+
+    def __init__(self, burst: int, per_second: float, clock: Callable[[], float]) -> None:
+        self._burst, self._per_second, self._clock = float(burst), per_second, clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # key to tokens, and when there were so many
+        self._lock = Lock()
+
+    def take(self, key: str) -> bool:
+        """Take a token; False if there is none."""
+        with self._lock:
+            left = self._now_left(key)
+            if left >= 1:
+                self._keep(key, left - 1)
+            else:
+                self._left.move_to_end(key)
+            return left >= 1
+
+    def give_back(self, key: str) -> None:
+        """Put a token back that was taken for something which does not count."""
+        with self._lock:
+            self._keep(key, min(self._burst, self._now_left(key) + 1))
+
+    def _now_left(self, key: str) -> float:
+        left, then = self._left.get(key, (self._burst, 0.0))
+        return min(self._burst, left + (self._clock() - then) * self._per_second)
+
+    def _keep(self, key: str, left: float) -> None:
+        self._left[key] = left, self._clock()
+        self._left.move_to_end(key)
+        if len(self._left) > MOST_BUCKETS:
+            self._left.popitem(last=False)
 
 
 class Change(NamedTuple):
@@ -49,10 +91,7 @@ class _Kept:
 
 
 class RoomDatabase:
-    """Rooms in a database. Its methods can be called from any thread.
-
-    `url`, `clock`, `steady`: as of `commod.dashboard.rooms.room_store.RoomStore`.
-    """
+    """Rooms in a database, for `RoomStore`. Its methods can be called from any thread."""
 
     def __init__(self, url: str | URL, clock: Callable[[], float], steady: Callable[[], float]) -> None:
         self._clock, self._steady = clock, steady
@@ -161,26 +200,18 @@ class RoomDatabase:
                 for table in (people, revealed, questions, votes)
             }
             guessed = read_guesses(connection, code)
-        return Room(
-            code=room.code,
-            version=room.version,
-            opened=room.opened,
-            expires=room.expires,
-            closed=room.closed,
-            lesson=room.lesson,
-            step=room.step,
-            together=room.together,
-            frozen=room.frozen,
-            timer_ends=room.timer_ends,
-            door=room.door,
-            most=room.most,
-            revealed=frozenset((row.lesson, row.step) for row in found[revealed]),
-            people=tuple(read_person(row, now) for row in found[people]),
-            guesses=guessed,
-            questions=read_questions(found[questions], found[votes], {row.number: row.name for row in found[people]}),
-            seats={row.seat: row.number for row in found[people]},
-            networks={row.number: row.network for row in found[people]},
-        )
+        shown = {name: value for name, value in room._mapping.items() if name in Room.__dataclass_fields__}
+        shown |= {
+            "revealed": frozenset((row.lesson, row.step) for row in found[revealed]),
+            "people": tuple(read_person(row, now) for row in found[people]),
+            "guesses": guessed,
+            "questions": read_questions(
+                found[questions], found[votes], {row.number: row.name for row in found[people]}
+            ),
+            "seats": {row.seat: row.number for row in found[people]},
+            "networks": {row.number: row.network for row in found[people]},
+        }
+        return Room(**shown)
 
 
 @contextmanager
@@ -219,3 +250,73 @@ def last_question(connection: Connection, code: str) -> Row[Any] | None:
     """The row of the question that a room was asked last."""
     ordered = select(questions).where(questions.c.code == code).order_by(questions.c.number.desc())
     return connection.execute(ordered.limit(1)).first()
+
+
+# ---- Rows as what a page sees, and what somebody sends as it is written ----
+
+
+def read_guesses(connection: Connection, code: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """By step what was guessed, sorted. The database counts equal guesses: a class makes thousands in an hour."""
+    what = (guesses.c.lesson, guesses.c.step, guesses.c.kept)
+    counted = select(*what, func.count()).where(guesses.c.code == code).group_by(*what)
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for lesson, step, kept, times in connection.execute(counted):
+        found[lesson, step] += [kept] * times
+    return {key: tuple(sorted(kept)) for key, kept in found.items()}
+
+
+@lru_cache(maxsize=4096)
+def _read_figures(text: str) -> Figures:
+    """Most of a room's figures are those of the last look, and many people stand at one setting."""
+    figures: Figures = json.loads(text)
+    return figures
+
+
+def read_person(row: Row[Any], now: float) -> Person:
+    """Somebody in a room, from a row of `people`."""
+    here = row.seen > now - HERE_SECONDS
+    return Person(row.number, row.name, row.leads, row.waiting, here, row.at, row.link, _read_figures(row.figures))
+
+
+def read_questions(asked: Any, sent: Any, names: dict[int, str]) -> tuple[Question, ...]:
+    """Questions with their votes, from rows of both; `names` are those of the people by number."""
+    by_question: dict[int, list[Vote]] = defaultdict(list)
+    for row in sent:
+        figures = _read_figures(row.figures)
+        vote = Vote(row.person, names[row.person], row.round, row.link, figures, row.reason, row.choice)
+        by_question[row.question].append(vote)
+    found = []
+    for row in asked:
+        a, b = (Model(**model) for model in json.loads(row.pair)) if row.pair else (None, None)
+        state = (row.rounds, row.open, row.shown, row.ended)
+        found.append(Question(row.number, row.kind, *state, a, b, tuple(by_question[row.number])))
+    return tuple(found)
+
+
+def checked_word(text: str) -> str:
+    """A name of ours, or a guess as it is kept: bounded, and nothing in it that a database refuses."""
+    if len(text) > WORD_LENGTH or not text.isprintable():
+        raise RoomError("too_long")
+    return text
+
+
+def checked_link(link: str) -> str:
+    """A setting as a link: on data that everybody has, and nobody's seat in it."""
+    from commod.datasets import TASKS  # which takes seconds: the server answers before
+
+    if len(link) > LINK_LENGTH or not link.isascii() or not link.isprintable():
+        raise RoomError("too_long")
+    parameters = parse_qs(link)
+    if {"seat", "lead"} & set(parameters):
+        raise RoomError("too_long")
+    if parameters.get("data", [""])[-1] not in TASKS:
+        raise RoomError("own_data")
+    return link
+
+
+def written_figures(figures: Figures) -> str:
+    """As JSON; those that are not known (not finite) are left out."""
+    known = {str(name): float(value) for name, value in figures.items() if math.isfinite(value)}
+    if len(known) > MOST_FIGURES or any(len(name) > WORD_LENGTH or not name.isprintable() for name in known):
+        raise RoomError("too_long")
+    return json.dumps(known)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import secrets
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -11,24 +12,22 @@ from sqlalchemy import Row, and_, delete, func, insert, select, update
 from sqlalchemy.engine import URL
 
 from commod.dashboard.rooms.contents import DOORS, Figures, Here, Model, Opened, Room, RoomError, Seat
-from commod.dashboard.rooms.limits import Buckets
-from commod.dashboard.rooms.names import (
-    REASON_LENGTH,
-    clean,
-    network_key,
-    new_code,
-    new_secret,
-    new_token,
-    seat_key,
-    secret_key,
-    tidy_code,
-    unique_name,
+from commod.dashboard.rooms.names import REASON_LENGTH, clean, hash_of, new_code, tidy_code, unique_name
+from commod.dashboard.rooms.room_database import (
+    Buckets,
+    RoomDatabase,
+    checked_link,
+    checked_word,
+    is_there,
+    last_question,
+    next_version,
+    put,
+    written_figures,
 )
-from commod.dashboard.rooms.room_database import RoomDatabase, is_there, last_question, next_version, put
-from commod.dashboard.rooms.rows import checked_link, checked_word, written_figures
 from commod.dashboard.rooms.schema import guesses, people, questions, revealed, rooms, votes
 from commod.dashboard.text.language import FIRST
 
+TOKEN_BYTES, SECRET_BYTES = 16, 24  # of a seat, and of a leader's link
 MOST_ROOMS = 100
 MOST_PEOPLE = 200
 MOST_LEADERS = 5  # tabs that lead one room; the one that was seen longest ago gives way to the next
@@ -58,21 +57,9 @@ class Leading(TypedDict, total=False):
 class RoomStore(RoomDatabase):
     """All rooms of a server. Its methods can be called from any thread, and from several processes on one database.
 
-    Whatever cannot be done raises `RoomError`, whose phrase is for the user.
-
-    Parameters
-    ----------
-    url : str or URL
-        Of the database, as SQLAlchemy writes it.
-    clock : callable
-        Seconds since the epoch: when rooms were opened and end, which processes and restarts have in common.
-    steady : callable
-        Seconds on a clock that never jumps, for the limits on how often something is done.
-    wait : callable
-        Sleeps for so many seconds.
-    hours : float
-        How long a room is kept.
-    most_rooms : int
+    Whatever cannot be done raises `RoomError`, whose phrase is for the user. `clock` gives seconds since the epoch,
+    which processes and restarts share; `steady` never jumps, and serves the limits on how often something is done. A
+    room is kept for so many `hours`.
     """
 
     def __init__(
@@ -109,7 +96,7 @@ class RoomStore(RoomDatabase):
             raise
 
     def _open(self, lesson: str) -> Opened:
-        secret, now = new_secret(), self._clock()
+        secret, now = secrets.token_urlsafe(SECRET_BYTES), self._clock()
         with self._writing() as connection:
             taken = set(connection.execute(select(rooms.c.code)).scalars())
             if len(taken) >= self._most_rooms:
@@ -118,24 +105,14 @@ class RoomStore(RoomDatabase):
             values = {"lesson": lesson, "step": "", "together": True, "frozen": False, "version": 1}
             values |= {"seats": 0, "door": "open", "most": MOST_PEOPLE}
             times = {"opened": now, "expires": now + 3600 * self._hours}
-            connection.execute(insert(rooms).values(code=code, secret=secret_key(secret), **values, **times))
+            connection.execute(insert(rooms).values(code=code, secret=hash_of(secret), **values, **times))
         return Opened(code, secret)
 
     def join(self, code: str, nickname: str | None, *, browser: str, caller: str, language: str = FIRST) -> Seat:
-        """A seat in the room of a code. A right one always works; a wrong one is answered late after many others.
+        """A seat in the room of a code, as typed. A right one always works; after many wrong ones the answer is late.
 
-        Parameters
-        ----------
-        code : str
-            As somebody typed it.
-        nickname : str, optional
-            Without one, or with one that is empty once cleaned, a name is drawn by lot.
-        browser : str
-            Who asks; the seat is hers in that browser only.
-        caller : str
-            From where, for the limits on tries. It is kept in memory only; the room keeps `network_key` of it.
-        language : str
-            Of a name that is drawn by lot.
+        Without a nickname, a name in `language` is drawn by lot. The seat belongs to this `browser` only. `caller` is
+        the network, for the limits on tries; the room keeps a hash of it.
         """
         self._sweep_now_and_then()
         tidy = tidy_code(code)
@@ -152,10 +129,9 @@ class RoomStore(RoomDatabase):
     def take_lead(self, secret: str, *, browser: str, caller: str, language: str = FIRST) -> Seat:
         """A seat that leads, for whoever has the secret; also in a closed room, to take it home or delete it.
 
-        A browser has one such seat in a room, whose token is no secret: only with the cookie of the browser is it worth
-        anything. It stands in an address that is projected on a wall.
+        A browser has one such seat in a room. Its token may be seen on a wall: it works only with the browser's cookie.
         """
-        return self._sit(rooms.c.secret == secret_key(secret), None, browser, caller, language, leads=True)
+        return self._sit(rooms.c.secret == hash_of(secret), None, browser, caller, language, leads=True)
 
     def _sit(
         self, which: Any, nickname: str | None, browser: str, caller: str, language: str, *, leads: bool = False
@@ -163,8 +139,8 @@ class RoomStore(RoomDatabase):
         now = self._clock()
         with self._writing() as connection:
             room = next_version(connection, which, now, closed_too=leads)
-            token = f"lead{room.code}" if leads and browser else new_token()
-            key = seat_key(token, browser)
+            token = f"lead{room.code}" if leads and browser else secrets.token_urlsafe(TOKEN_BYTES)
+            key = hash_of(token, browser)
             connection.execute(delete(people).where(people.c.seat == key))  # another tab of this leader
             if room.door == "locked" and not leads:
                 raise RoomError("locked")
@@ -190,7 +166,7 @@ class RoomStore(RoomDatabase):
             name = unique_name(nickname, [person.name for person in sitting], language)
             seat = Seat(room.code, token, name, leads, number, key)
             values = {"code": seat.code, "number": number, "seat": seat.key, "name": name, "leads": leads}
-            values |= {"waiting": waiting, "network": network_key(seat.code, caller)}
+            values |= {"waiting": waiting, "network": hash_of(seat.code, caller)[:16]}
             connection.execute(insert(people).values(**values, seen=now, at="", link="", figures="{}"))
         self._look_again(room)
         return seat
@@ -199,7 +175,7 @@ class RoomStore(RoomDatabase):
 
     def present(self, code: str, token: str, *, browser: str) -> Here:
         """Who this is, and her room as `look` gives it. Pages see a room in this way only: `look` asks nobody."""
-        key, room = seat_key(token, browser), self.look(code)
+        key, room = hash_of(token, browser), self.look(code)
         if key not in room.seats:  # she may have come in since, by another process
             self._kept.pop(room.code, None)
             room = self.look(code)
@@ -254,12 +230,8 @@ class RoomStore(RoomDatabase):
 
     def send_vote(self, seat: Seat, link: str, figures: Figures, reason: str) -> None:
         """The model that somebody would sign, with one sentence why; the last one of a round counts."""
-        values = {
-            "link": checked_link(link),
-            "figures": written_figures(figures),
-            "reason": clean(reason, REASON_LENGTH),
-        }
-        self._vote(seat, "sign", {**values, "choice": ""})
+        values = {"link": checked_link(link), "figures": written_figures(figures)}
+        self._vote(seat, "sign", {**values, "reason": clean(reason, REASON_LENGTH), "choice": ""})
 
     def choose(self, seat: Seat, choice: Literal["a", "b", "neither"]) -> None:
         """The one of two models that somebody prefers; the last one of a round counts."""
@@ -279,9 +251,9 @@ class RoomStore(RoomDatabase):
 
     def new_secret(self, seat: Seat) -> str:
         """Another secret for the leader's link. The old link ends, and whoever else leads no longer does."""
-        secret = new_secret()
+        secret = secrets.token_urlsafe(SECRET_BYTES)
         with self._changing(seat, leading=True, closed_too=True) as (connection, room, person):
-            connection.execute(update(rooms).where(rooms.c.code == room.code).values(secret=secret_key(secret)))
+            connection.execute(update(rooms).where(rooms.c.code == room.code).values(secret=hash_of(secret)))
             others = and_(people.c.code == room.code, people.c.number != person)
             connection.execute(update(people).where(others).values(leads=False))
         return secret
@@ -314,10 +286,7 @@ class RoomStore(RoomDatabase):
 
     def ask_pair(self, seat: Seat, a: Model, b: Model) -> None:
         """Ask the room "this model or that?". A question that is still on the board ends."""
-        pair = [
-            {"link": checked_link(model.link), "figures": json.loads(written_figures(model.figures))}
-            for model in (a, b)
-        ]
+        pair = [{"link": checked_link(m.link), "figures": json.loads(written_figures(m.figures))} for m in (a, b)]
         self._ask(seat, "pair", json.dumps(pair))
 
     def _ask(self, seat: Seat, kind: str, pair: str) -> None:
@@ -379,8 +348,7 @@ class RoomStore(RoomDatabase):
     def close(self, seat: Seat) -> None:
         """Take nothing more. What is there can be read until the room's time is over."""
         with self._changing(seat, leading=True) as (connection, room, _):
-            which = questions.c.code == room.code
-            connection.execute(update(questions).where(which).values(open=False))
+            connection.execute(update(questions).where(questions.c.code == room.code).values(open=False))
             connection.execute(update(rooms).where(rooms.c.code == room.code).values(closed=self._clock()))
 
     def delete(self, seat: Seat) -> None:

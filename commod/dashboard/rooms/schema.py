@@ -4,27 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    Boolean,
-    Column,
-    Connection,
-    Double,
-    Engine,
-    ForeignKey,
-    ForeignKeyConstraint,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    create_engine,
-    event,
-    insert,
-    inspect,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -52,109 +32,93 @@ UPGRADES: dict[int, tuple[str, ...]] = {
 BUSY_SECONDS = 5
 _MIGRATION_LOCK = 0x636F6D6D6F64  # "commod": whoever else asks PostgreSQL for this number waits
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
-schema = Table("schema_version", metadata, Column("version", Integer, nullable=False))
+schema = sa.Table("schema_version", metadata, sa.Column("version", sa.Integer, nullable=False))
 
-rooms = Table(
+
+def _required(kind: Any, *names: str) -> list[sa.Column[Any]]:
+    return [sa.Column(name, kind, nullable=False) for name in names]
+
+
+def _of_a_room() -> sa.Column[str]:
+    return sa.Column("code", sa.ForeignKey("rooms.code", ondelete="CASCADE"), primary_key=True)
+
+
+def _of_a_person() -> tuple[sa.Column[int], sa.ForeignKeyConstraint]:
+    whose = sa.ForeignKeyConstraint(["code", "person"], ["people.code", "people.number"], ondelete="CASCADE")
+    return sa.Column("person", sa.Integer, primary_key=True), whose
+
+
+def _of_a_step() -> list[sa.Column[str]]:
+    return [sa.Column(name, sa.Text, primary_key=True) for name in ("lesson", "step")]
+
+
+rooms = sa.Table(
     "rooms",
     metadata,
-    Column("code", String(9), primary_key=True),
-    Column("secret", String(64), nullable=False, unique=True),  # its hash
-    Column("version", Integer, nullable=False),
-    Column("opened", Double, nullable=False),
-    Column("expires", Double, nullable=False, index=True),
-    Column("closed", Double),
-    Column("lesson", Text, nullable=False),
-    Column("step", Text, nullable=False),
-    Column("together", Boolean, nullable=False),
-    Column("frozen", Boolean, nullable=False),
-    Column("timer_ends", Double),
-    Column(
-        "seats", Integer, nullable=False
-    ),  # given so far: the number of one that was taken away is never given again
-    Column("door", String(6), nullable=False),
-    Column("most", Integer, nullable=False),  # the size of the class
+    sa.Column("code", sa.String(9), primary_key=True),
+    sa.Column("secret", sa.String(64), nullable=False, unique=True),  # its hash
+    *_required(sa.Integer, "version"),
+    *_required(sa.Double, "opened"),
+    sa.Column("expires", sa.Double, nullable=False, index=True),
+    sa.Column("closed", sa.Double),
+    *_required(sa.Text, "lesson", "step"),
+    *_required(sa.Boolean, "together", "frozen"),
+    sa.Column("timer_ends", sa.Double),
+    *_required(sa.Integer, "seats"),  # given so far: the number of one that was taken away is never given again
+    *_required(sa.String(6), "door"),
+    *_required(sa.Integer, "most"),  # the size of the class
 )
 
-
-def _of_a_room() -> Column[str]:
-    return Column("code", ForeignKey("rooms.code", ondelete="CASCADE"), primary_key=True)
-
-
-def _of_a_person() -> tuple[Column[int], ForeignKeyConstraint]:
-    whose = ForeignKeyConstraint(["code", "person"], ["people.code", "people.number"], ondelete="CASCADE")
-    return Column("person", Integer, primary_key=True), whose
-
-
-people = Table(
+people = sa.Table(
     "people",
     metadata,
     _of_a_room(),
-    Column("number", Integer, primary_key=True),
-    Column("seat", String(64), nullable=False, unique=True),  # hash of token and browser
-    Column("name", Text, nullable=False),
-    Column("leads", Boolean, nullable=False),
-    Column("waiting", Boolean, nullable=False),  # until the leader lets her in
-    Column("network", String(16), nullable=False),  # tells only who in this room shares one
-    Column("seen", Double, nullable=False),
-    Column("at", Text, nullable=False),  # the step of a lesson that is open there
-    Column("link", Text, nullable=False),
-    Column("figures", Text, nullable=False),  # JSON, as everywhere
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("seat", sa.String(64), nullable=False, unique=True),  # hash of token and browser
+    *_required(sa.Text, "name"),
+    *_required(sa.Boolean, "leads", "waiting"),  # waiting: until the leader lets them in
+    *_required(sa.String(16), "network"),  # tells only who in this room shares one
+    *_required(sa.Double, "seen"),
+    *_required(sa.Text, "at", "link", "figures"),  # the step that is open there; figures are JSON, as everywhere
 )
 
-guesses = Table(
-    "guesses",
-    metadata,
-    _of_a_room(),
-    *_of_a_person(),
-    Column("lesson", Text, primary_key=True),
-    Column("step", Text, primary_key=True),
-    Column("kept", Text, nullable=False),
-)
+guesses = sa.Table("guesses", metadata, _of_a_room(), *_of_a_person(), *_of_a_step(), *_required(sa.Text, "kept"))
 
-revealed = Table(
-    "revealed",
-    metadata,
-    _of_a_room(),
-    Column("lesson", Text, primary_key=True),
-    Column("step", Text, primary_key=True),
-)
+revealed = sa.Table("revealed", metadata, _of_a_room(), *_of_a_step())
 
-questions = Table(
+questions = sa.Table(
     "questions",
     metadata,
     _of_a_room(),
-    Column("number", Integer, primary_key=True),
-    Column("kind", String(4), nullable=False),
-    Column("rounds", Integer, nullable=False),
-    Column("open", Boolean, nullable=False),
-    Column("shown", Integer, nullable=False),
-    Column("ended", Boolean, nullable=False),
-    Column("pair", Text, nullable=False),  # JSON: two links with their figures, or empty
+    sa.Column("number", sa.Integer, primary_key=True),
+    *_required(sa.String(4), "kind"),
+    *_required(sa.Integer, "rounds"),
+    *_required(sa.Boolean, "open"),
+    *_required(sa.Integer, "shown"),
+    *_required(sa.Boolean, "ended"),
+    *_required(sa.Text, "pair"),  # JSON: two links with their figures, or empty
 )
 
-votes = Table(
+votes = sa.Table(
     "votes",
     metadata,
     _of_a_room(),
-    Column("question", Integer, primary_key=True),
-    Column("round", Integer, primary_key=True),
+    sa.Column("question", sa.Integer, primary_key=True),
+    sa.Column("round", sa.Integer, primary_key=True),
     *_of_a_person(),
-    Column("link", Text, nullable=False),
-    Column("figures", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("choice", String(7), nullable=False),
-    ForeignKeyConstraint(["code", "question"], ["questions.code", "questions.number"], ondelete="CASCADE"),
+    *_required(sa.Text, "link", "figures", "reason"),
+    *_required(sa.String(7), "choice"),
+    sa.ForeignKeyConstraint(["code", "question"], ["questions.code", "questions.number"], ondelete="CASCADE"),
 )
 
 
-def open_database(address: str | URL) -> Engine:
-    """An engine for a database whose tables are there, in the version of this program.
+def open_database(address: str | URL) -> sa.Engine:
+    """An engine for a database (``sqlite:///…`` or ``postgresql://…``) whose tables are of this program's version.
 
-    `address`: a URL of SQLAlchemy: ``sqlite:///…`` or ``postgresql://…``. Raises RoomError if the database is one of a
-    newer version of this program. Raises MissingExtraError if it is PostgreSQL's and its driver is not installed.
-    Raises SQLAlchemyError if it cannot be reached.
+    Raises RoomError if they are of a newer one, MissingExtraError if PostgreSQL's driver is not installed, and
+    SQLAlchemyError if the database cannot be reached.
     """
     url = make_url(address)
     kind = url.get_backend_name()
@@ -163,7 +127,7 @@ def open_database(address: str | URL) -> Engine:
     elif kind in ("postgresql", "postgres"):
         with needs_extra("A database of PostgreSQL", "postgresql"):
             # A database that was restarted is found again: a connection is tried before it is used.
-            engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, **_OF_ALL)
+            engine = sa.create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, **_OF_ALL)
     else:
         raise ArgumentError(f"rooms are kept in SQLite or PostgreSQL, not in {kind}")
     try:
@@ -175,7 +139,7 @@ def open_database(address: str | URL) -> Engine:
     return engine
 
 
-def writing(engine: Engine) -> Engine:
+def writing(engine: sa.Engine) -> sa.Engine:
     """The same engine for transactions that write: SQLite's take their turn when they begin, not in the middle."""
     return engine.execution_options(writes=True)
 
@@ -184,40 +148,40 @@ def writing(engine: Engine) -> Engine:
 _OF_ALL: dict[str, Any] = {"hide_parameters": True, "pool_size": 5, "max_overflow": 10, "pool_timeout": 10}
 
 
-def _sqlite(url: URL) -> Engine:
+def _sqlite(url: URL) -> sa.Engine:
     if url.database and url.database != ":memory:":
         path = Path(url.database)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives its other files the same mode
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, **_OF_ALL)
+    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS}, **_OF_ALL)
 
-    @event.listens_for(engine, "connect")
+    @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves, below
         for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 
 
-def _migrate(connection: Connection) -> None:
+def _migrate(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
-    if not inspect(connection).has_table(schema.name):
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
+    if not sa.inspect(connection).has_table(schema.name):
         metadata.create_all(connection)
-        connection.execute(insert(schema).values(version=VERSION))
+        connection.execute(sa.insert(schema).values(version=VERSION))
         return
-    found: int = connection.execute(select(schema.c.version)).scalar_one()
+    found: int = connection.execute(sa.select(schema.c.version)).scalar_one()
     if found > VERSION:
         raise RoomError("newer_database", found=found, known=VERSION)
     for version in range(found, VERSION):
         for statement in UPGRADES[version]:
             if "ALTER COLUMN" not in statement or connection.dialect.name == "postgresql":  # SQLite knows no lengths
-                connection.execute(text(statement))
+                connection.execute(sa.text(statement))
     if found < VERSION:
-        connection.execute(update(schema).values(version=VERSION))
+        connection.execute(sa.update(schema).values(version=VERSION))

@@ -1,4 +1,4 @@
-"""The decision of a session: what is typed before it is signed, what was signed, and a file that somebody brought."""
+"""The decision of a session: what is typed before it is signed, what was signed, and an uploaded record."""
 
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -52,10 +52,9 @@ def openings(data: str) -> list[str]:
 
 
 def signed_decision() -> dict[str, Any] | None:
-    """The record that was last signed about the scene and the criterion that are shown; None if there is none.
+    """The record that was last signed about the scene and the criterion that are shown, if any.
 
-    Its model need not be that of the sliders: see ``record["model"]``. Uploaded data that are forgotten take theirs
-    with them.
+    Its model may be another. Uploaded data that are forgotten take theirs with them.
     """
     here, known = _signed(), session.data_sets()
     for problem in [problem for problem in here if data_of(problem[0].data) not in known]:
@@ -63,11 +62,11 @@ def signed_decision() -> dict[str, Any] | None:
     return here.get(session.current().problem())
 
 
-# ---- a file that somebody brought ----
+# ---- an uploaded record ----
 
 
 @dataclass
-class Brought:
+class UploadedRecord:
     """The file of a decision, what is wrong with it, and what came of training again."""
 
     name: str = ""
@@ -78,35 +77,30 @@ class Brought:
     uploads: int = 0  # a new number is a new, empty uploader
 
 
-brought = PageState("decision_file", Brought)
+uploaded_record = PageState("decision_file", UploadedRecord)
 
 
-def bring() -> None:
+def upload_record() -> None:
     """Callback: read the file that was uploaded, in place of an earlier one."""
-    here = brought()
     try:
-        uploaded = take_upload(f"decision_upload_{here.uploads}")
-    except UploadError as error:
-        put_away()
-        brought().fault = str(error)
-        return
-    if uploaded is None:
-        return
-    put_away()
-    here = brought()
-    here.name = clean_name(uploaded[0], 40)
-    try:
-        here.record = read_record(uploaded[1])
+        uploaded = take_upload(f"decision_upload_{uploaded_record().uploads}")
+        if uploaded is None:
+            return
+        forget_record()
+        uploaded_record().name = clean_name(uploaded[0], 40)
+        uploaded_record().record = read_record(uploaded[1])
     except ValueError as error:
-        here.fault = str(error)
+        if isinstance(error, UploadError):
+            forget_record()
+        uploaded_record().fault = str(error)
 
 
-def put_away() -> None:
+def forget_record() -> None:
     """Forget the file, and end its training."""
-    here = brought()
+    here = uploaded_record()
     if here.ticket is not None:
         here.ticket.leave()
-    brought.set(Brought(uploads=here.uploads + 1))
+    uploaded_record.set(UploadedRecord(uploads=here.uploads + 1))
 
 
 def data_of_record(record: dict[str, Any]) -> Task | None:

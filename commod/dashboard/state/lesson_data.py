@@ -14,14 +14,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from commod.dashboard.state.settings import OWN_PREFIX
 from commod.datasets import add_task, is_known, task_of_file
 from commod.datasets.choice_options import given_options, options_parser
+from commod.uploads.json_file import place_and_reason
 
 # How the names of these data begin. Like uploaded ones they do not go into files and links for other servers.
 LESSON_PREFIX = f"{OWN_PREFIX}lesson-"
 _NAME = re.compile(rf"{LESSON_PREFIX}([a-z0-9_]+)-[a-z0-9_]+")
-_KEYS = {"file", "options", "people"}
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table as a scenario declares it."""
+
+    file: str
+    options: str = ""
+    people: str = ""
+
+    def __post_init__(self) -> None:
+        if Path(self.file).name != self.file:
+            raise ValueError("file is a name without a folder")
 
 
 def lessons_folder() -> Path | None:
@@ -42,25 +56,21 @@ def is_lesson_data(name: str) -> bool:
     return is_known(name)
 
 
-def add_tables(scenario: Path, tables: Any) -> dict[str, str]:
-    """Let the tables of a scenario be loaded; their names as data sets, by their names in it.
+def add_tables(scenario: Path, tables: Mapping[str, Any]) -> dict[str, str]:
+    """Let the tables of a scenario be loaded; returns their names as data sets, by their names in it.
 
-    Raises ValueError in one sentence, if one of them is declared wrongly, or cannot be read as it is declared.
+    Raises ValueError if one of them is declared wrongly, or cannot be read as it is declared.
     """
-    if not isinstance(tables, Mapping):
-        raise ValueError("[tables] is no table of tables: write [tables.NAME] above what is said of one.")
     names = {}
     for table, said in tables.items():
         name = f"{LESSON_PREFIX}{scenario.name.split('.')[0]}-{table}"
         if not _NAME.fullmatch(name):
             raise ValueError(f"the table “{table}” must be named with small letters, digits and _.")
-        if not isinstance(said, Mapping) or not {"file"} <= set(said) <= _KEYS:
-            raise ValueError(f"the table “{table}” needs file, and can have options and people, nothing else.")
-        file, options, people = (said.get(key, "") for key in ("file", "options", "people"))
-        if not all(isinstance(text, str) for text in (file, options, people)) or Path(file).name != file:
-            raise ValueError(f"the table “{table}”: file, options and people are texts, file without a folder.")
         try:
-            _add_table(name, scenario.with_name(file), options, people)
+            declared = msgspec.convert(said, _Table)
+            _add_table(name, scenario.with_name(declared.file), declared)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"the table “{table}”: {place_and_reason(error)}.") from None
         except ValueError as error:
             raise ValueError(f"the table “{table}”: {error}") from None
         names[table] = name
@@ -71,20 +81,18 @@ def add_tables(scenario: Path, tables: Any) -> dict[str, str]:
 _made_of: dict[str, tuple[Any, ...]] = {}
 
 
-def _add_table(name: str, path: Path, options: str, people: str) -> None:
+def _add_table(name: str, path: Path, declared: _Table) -> None:
     try:
         state = path.stat()
     except OSError:
         raise ValueError(f"there is no file {path.name} beside the scenario.") from None
-    said = (path, state.st_mtime_ns, state.st_size, options, people)
+    said = (path, state.st_mtime_ns, state.st_size, declared)
     if _made_of.get(name) == said and is_known(name):
         return
-    arguments = options_parser("These options say nothing about a file").parse_args(shlex.split(options))
+    arguments = options_parser("These options say nothing about a file").parse_args(shlex.split(declared.options))
     task, _ = task_of_file(path, given_options(arguments))
     if len(task.groups) != 2:
-        raise ValueError(
-            f"{path.name} has {len(task.groups)} groups, and a lesson speaks of two: name them by --groups."
-        )
-    spec = replace(task.spec, name=name, people=people or task.spec.people)
+        raise ValueError(f"{path.name} has {len(task.groups)} groups, and a lesson needs two: name them by --groups.")
+    spec = replace(task.spec, name=name, people=declared.people or task.spec.people)
     add_task(replace(task, spec=spec))  # all that was made of other rows of this name goes
     _made_of[name] = said

@@ -67,10 +67,7 @@ def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Se
 
 
 def settings_of_link(parameters: Mapping[str, str], own: str | None = None) -> Settings:
-    """Settings from query parameters, for programs: nothing is replaced by a default.
-
-    Raises ValueError in one sentence, if a parameter cannot be used as it stands.
-    """
+    """Settings from query parameters, for programs; ValueError if one of them cannot be used as it stands."""
     settings, faults = _read(parameters, own)
     if faults:
         raise ValueError(f"{faults[0][0]}.")
@@ -115,9 +112,7 @@ def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[
         return data, []
     if data.startswith(OWN_PREFIX):
         fault = "The link is about uploaded data, which stay in the session of whoever uploaded them"
-        return first, [
-            (fault, f"{title} is shown. To see the same, upload the file on the page “Your data”."),
-        ]
+        return first, [(fault, f"{title} is shown. To see the same, upload the file on the page “Your data”.")]
     if data not in TASKS:
         return first, [_fault(CONTROLS["data"].name, data, "is not known", title)]
     if data in damaged_files():

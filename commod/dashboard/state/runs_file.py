@@ -15,9 +15,10 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeGuard
+from typing import Any
 from urllib.parse import unquote
 
+import msgspec
 import pandas as pd
 
 from commod import __version__
@@ -38,7 +39,7 @@ from commod.dashboard.state.settings import (
 from commod.datasets import TASKS, damaged_files
 from commod.decisions import Requirements, RequirementsError
 from commod.metrics.figures import CRITERIA, FIGURES, Figure, key_figures
-from commod.uploads.json_file import JsonError, read_json
+from commod.uploads.json_file import JsonError, place_and_reason, read_json
 
 MAX_RUNS = 24
 MAX_NAME = 60
@@ -102,10 +103,8 @@ def unique_name(name: str, taken: Collection[str]) -> str:
 def default_name(settings: Settings) -> str:
     """What a run is called if nobody says: the data set, λ_fair, and whatever else is not as usual."""
     usual, words = defaults(settings.data, settings.groups), described(settings)
-    names = {name: control.name for name, control in controls_of("model").items()} | {
-        "seed": "split",
-        "threshold": "cut-off",
-    }
+    names = {name: control.name for name, control in controls_of("model").items()}
+    names |= {"seed": "split", "threshold": "cut-off"}
     parts = {name: f"{short} {words[name]}" for name, short in names.items()}
     parts |= {"f": words["f"], "fairness": CRITERIA[settings.fairness].short}
     told = [
@@ -158,17 +157,12 @@ def differing_figures(claimed: Figures, here: Figures) -> list[str]:
 def _read_figures(value: Any) -> Figures | None:
     """The figures of a file that are known here; None if it holds something else."""
     try:
-        read = {
-            model: {
-                figure.name: value[model][figure.name] for figure in _figures_of(model) if figure.name in value[model]
-            }
-            for model in ("f", "g")
-        }
-    except (KeyError, TypeError):
+        found = msgspec.convert(value, Figures)
+        read = {model: [figure.name for figure in _figures_of(model) if figure.name in found[model]] for model in "fg"}
+    except (msgspec.ValidationError, KeyError):
         return None
-    numbers = [number for figures in read.values() for number in figures.values()]
-    sound = all(number is None or _is_number(number) for number in numbers)
-    return read if numbers and sound else None
+    figures = {model: {name: found[model][name] for name in names} for model, names in read.items()}
+    return figures if any(figures.values()) else None
 
 
 # ---- the file ----
@@ -191,10 +185,7 @@ def write_runs(runs: Sequence[Run], figures: Mapping[Settings, Figures]) -> str:
 
 
 def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
-    """The runs of a file, and a sentence for each that was not taken, or not as it stands.
-
-    Raises RunsFileError if nothing of the file can be used.
-    """
+    """The runs of a file, and a sentence for each that is not taken as it stands; RunsFileError if it holds none."""
     try:
         document = read_json(content, "a file of saved runs", MAX_BYTES)
     except JsonError as error:
@@ -202,8 +193,8 @@ def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
     if document.get("format") != FORMAT:
         raise RunsFileError("This file does not hold saved runs. Choose one that was downloaded from this page.")
     version = document.get("version")
-    if not _is_number(version) or version != VERSION:
-        later = _is_number(version) and version > VERSION
+    if isinstance(version, bool) or version != VERSION:
+        later = isinstance(version, int | float) and version > VERSION
         why = "was written by a later version of this app" if later else "does not say in which version it is written"
         raise RunsFileError(f"This file {why}; this app reads version {VERSION}. Download the runs again here.")
     entries = document.get("runs")
@@ -220,32 +211,41 @@ def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
         problems += said
     problems = _shortened(problems)
     if len(entries) > MAX_RUNS:
-        problems.append(
-            f"The file holds {len(entries):,} runs and there is room for {MAX_RUNS}: the first {MAX_RUNS} were read."
-        )
+        problems.append(f"The file holds {len(entries):,} runs. The first {MAX_RUNS} were read; there is no more room.")
     return runs, problems
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+# Every setting as a file has it; one that was declared later than the first files may be missing.
+_FIELDS = [(name, float if known.grid else str, known.optional) for name, known in CONTROLS.items()]
+_Settings = msgspec.defstruct(
+    "_Settings",
+    [(name, kind, msgspec.UNSET) if optional else (name, kind) for name, kind, optional in _FIELDS],
+    forbid_unknown_fields=True,
+    kw_only=True,
+)
+
+
+class _Entry(msgspec.Struct):
+    """A run as a file has it."""
+
+    name: str
+    settings: _Settings  # type: ignore[valid-type]
 
 
 def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[str]]:
     """One run of a file."""
-    if not isinstance(entry, dict):
-        return None, [f"Run {place} of the file is not taken: it is not a run, which has a name and settings."]
-    name = entry.get("name")
-    if not isinstance(name, str):
-        return None, [f"Run {place} of the file is not taken: its name is {'missing' if name is None else 'no text'}."]
-    name = clean_name(name) or f"Run {place}"
-    settings = entry.get("settings")
-    if not isinstance(settings, dict):
-        return None, [f"“{name}” is not taken: its settings are missing."]
-    if reason := _wrong_with(settings):
+    named = entry.get("name") if isinstance(entry, dict) else None
+    name = (clean_name(named) if isinstance(named, str) else "") or f"Run {place}"
+    try:
+        msgspec.convert(entry, _Entry)
+        settings = entry["settings"]
+        reason = _wrong_data(settings["data"]) or _wrong_choice(settings)
+    except msgspec.ValidationError as error:
+        reason = f"{place_and_reason(error)}."
+    if reason:
         return None, [f"“{name}” is not taken: {reason}"]
-    read, notices = from_link(
-        {key: value if isinstance(value, str) else repr(value) for key, value in settings.items()}
-    )
+    texts = {key: value if isinstance(value, str) else repr(value) for key, value in settings.items()}
+    read, notices = from_link(texts)
     said = [f"“{name}”: {notice.replace('The link asks', 'the file asks', 1)}" for notice in notices]
     figures = _read_figures(entry.get("figures"))
     if figures is None and entry.get("figures") is not None:
@@ -260,30 +260,14 @@ def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[st
     return Run(name, read, claim, required), said
 
 
-def _wrong_with(settings: dict[str, Any]) -> str:
-    """Why settings of a file cannot be used, or nothing; numbers beside their grid are the reader's affair."""
-    missing = [control.name for name, control in CONTROLS.items() if name not in settings and not control.optional]
-    if missing:
-        return f"its settings lack {', '.join(missing)}."
-    unknown = [clean_name(str(name), 20) for name in settings if name not in CONTROLS]
-    if unknown:
-        return f"its settings hold “{unknown[0]}”, which this version does not know."
-    given = {name: control for name, control in CONTROLS.items() if name in settings}
-    for name, control in given.items():
-        value = settings[name]
-        if control.grid and not _is_number(value):
-            return f"its {control.name} is not a number."
-        if not control.grid and not isinstance(value, str):
-            return f"its {control.name} is not text."
-    data = settings["data"]
-    if reason := _wrong_data(data):
-        return reason
-    task = data
-    for name, control in given.items():  # another choice in place of one that is not known would be another model
-        if control.titles and not control.takes(settings[name], task):
+def _wrong_choice(settings: dict[str, Any]) -> str:
+    """Which choice is not known here, or nothing: another one in its place would be another model."""
+    task = settings["data"]
+    for name, control in CONTROLS.items():
+        if control.titles and name in settings and not control.takes(settings[name], task):
             return f"its {control.name} “{clean_name(settings[name], 20)}” is not known here."
         if name == "groups":  # the features depend on them
-            task = task_name(data, settings[name])
+            task = task_name(task, settings.get(name, ""))
     return ""
 
 

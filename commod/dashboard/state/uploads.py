@@ -18,10 +18,7 @@ def refuse(file_id: str, why: str) -> None:
 
 
 def take_upload(key: str) -> tuple[str, bytes] | None:
-    """Name and content of the file in the uploader with this key, once: the server then holds it no longer.
-
-    Raises UploadError if the file was not taken for want of room.
-    """
+    """Name and content of an uploaded file, once; UploadError if the server had no room for it."""
     if why := dict(_refused).get(missing_upload(key) or ""):
         raise UploadError(why)
     return uploaded_file(key)

@@ -18,7 +18,7 @@ from jinja2.ext import Extension
 from markupsafe import Markup
 
 from commod.charts import MethodStyle, palette
-from commod.dashboard.text.escape import bold
+from commod.dashboard.text.escape import bold, escape_markdown
 from commod.explain import ChangeTree
 from commod.explain.concepts import in_percent
 from commod.wording import with_capital
@@ -38,7 +38,7 @@ def _templates() -> Environment:
     """All templates; each is compiled when it is first used, and kept."""
     found = Environment(
         loader=PackageLoader("commod.dashboard.text"),
-        autoescape=True,
+        autoescape=lambda name: not (name or "").endswith(".md"),  # Markdown is escaped by `plain`
         undefined=StrictUndefined,
         extensions=[_OneLine],
         auto_reload=False,
@@ -49,6 +49,7 @@ def _templates() -> Environment:
         "bold": bold,
         "escaped": lambda cells: enumerate([escape(cell) for cell in cells]),
         "percent": in_percent,
+        "plain": lambda text: escape_markdown(" ".join(str(text).split())),
         "signed": lambda value, digits: f"{value:+.{digits}f}".replace("-", "−"),
         "slug": lambda heading: re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-"),
         "thousands": lambda count: f"{count:,}",

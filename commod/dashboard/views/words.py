@@ -30,7 +30,9 @@ def say_in_html(html: str) -> str:
         text = unescape(found[0]).strip()
         return found[0].replace(found[0].strip(), escape(said)) if (said := say_declared(text)) != text else found[0]
 
-    return html if session.language() == FIRST else re.sub(r"<style.*?</style>|(?<=>)[^<>]+(?=<)", say, html, flags=re.S)
+    return (
+        html if session.language() == FIRST else re.sub(r"<style.*?</style>|(?<=>)[^<>]+(?=<)", say, html, flags=re.S)
+    )
 
 
 def tip(name: str, **values: Any) -> str:

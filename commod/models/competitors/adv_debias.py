@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -14,20 +13,20 @@ from torch import Tensor
 from commod.datasets.encoding import TabularEncoder
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
-from commod.models.classifier import Given, TabularClassifier
+from commod.models.classifier import NOBODY, Given, TabularClassifier, warn_caller
 from commod.models.threads import single_threaded
 from commod.models.threshold import check_threshold, logit_of_threshold
-from commod.models.validation import check_choice, check_count, check_seed, check_weight
+from commod.models.validation import check_choice, check_count, check_weight
 
 
 @dataclass(eq=False, repr=False)
 class AdvDebias(TabularClassifier):
     """An in-processing method: it does not edit f but trains a predictor of its own, so many decisions change.
 
-    Predictor: one hidden layer with dropout. Adversary: linear in u = σ((1+|c|)·logit), for equalized odds in
-    [u, uy, u(1−y)]; with more than two groups it names one of them, by a softmax. The predictor steps along
-    g_P − ⟨g_P, ĝ_A⟩ĝ_A − α·g_A, per tensor. S is not needed at predict. The method is unstable from seed to seed by
-    nature: report several seeds, never the best one. Rows whose group is not known train the predictor only.
+    Predictor: one hidden layer with dropout. Adversary: linear in u = σ((1+|c|)·logit), for equalized odds in [u, uy,
+    u(1−y)]; with more than two groups it names one of them, by a softmax. The predictor steps along g_P − ⟨g_P, ĝ_A⟩ĝ_A
+    − α·g_A, per tensor. S is not needed at predict. The method is unstable from seed to seed by nature: report several
+    seeds, never the best one. Rows whose group is not known train the predictor only.
 
     Parameters
     ----------
@@ -36,19 +35,15 @@ class AdvDebias(TabularClassifier):
     threshold : float, "budget", "budget:0.2" or None
         Above which of its own probabilities it decides positively, as `Commod` takes it; None is one half.
     fairness : {"demographic_parity", "equalized_odds"}
-    width : int, default 200
-    dropout : float, default 0.2
-    epochs : int, default 50
-    max_steps : int, default 2000
-        Batches after which training ends even if epochs are left: a large data set needs fewer passes.
+    width, dropout : int, float, default 200, 0.2
+    epochs, max_steps : int, default 50, 2000
+        Training ends after so many epochs or batches: a large data set needs fewer passes.
     pretrain_epochs : int, default 3
         Epochs in which predictor and adversary learn side by side before they meet; without them some seeds end with
         the groups exchanged.
     batch_size : int, default 128
-    learning_rate : float, default 1e-3
-        Of Adam for the predictor.
-    adversary_learning_rate : float, default 1e-2
-        Of Adam for the adversary. At the predictor's pace it stays behind, and the groups end exchanged.
+    learning_rate, adversary_learning_rate : float, default 1e-3, 1e-2
+        Of Adam. At the predictor's pace the adversary stays behind, and the groups end exchanged.
     random_state : int
         Of initial weights, batches and dropout.
     """
@@ -74,17 +69,13 @@ class AdvDebias(TabularClassifier):
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> AdvDebias:
         """Train predictor and adversary; without `sensitive_features` the predictor alone, with a warning."""
         check_choice("fairness", self.fairness, tuple(CRITERIA))
-        check_seed(self.random_state)
+        check_count("random_state", self.random_state, least=0)
         check_threshold(self.threshold)
         given = self._given(X, y, sensitive_features, sample_weight)
         encoder = TabularEncoder()
         encoded = encoder.fit_transform(given.X, sample_weight=given.weight)
         if given.sensitive is None:
-            warnings.warn(
-                "fit was called without sensitive_features, so there is no one to be fair to: no adversary is trained.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn_caller(f"{NOBODY}: no adversary is trained.")
         with single_threaded():
             network = self._train(encoded, given)
         self.classes_, self.groups_, self.encoder_ = given.classes, given.groups, encoder
@@ -206,10 +197,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Adversary:
-    """Logit of S: linear in u = σ((1+|c|)·logit), or, with the label, in [u, uy, u(1−y)].
-
-    Of two groups, one logit, that of the second. Of more, one for each, under a softmax.
-    """
+    """Logit of S (of more than two groups, one each): linear in u = σ((1+|c|)·logit), or in [u, uy, u(1−y)]."""
 
     sharpness: Tensor  # (), c
     output: Tensor  # (inputs,) or (groups, inputs)

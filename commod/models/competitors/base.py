@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
@@ -16,17 +15,16 @@ from commod.metrics.counts import values_of_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_scores import BaseModel
-from commod.models.classifier import EditedModel, Given
+from commod.models.classifier import NOBODY, EditedModel, Given, warn_caller
 from commod.models.competitors.registry import METHODS
 from commod.models.threads import single_threaded
-from commod.models.validation import check_choice, check_seed
+from commod.models.validation import check_choice, check_count
 
 
 class Memory:
-    """What fits on the same rows that differ in the knob only have in common, so that each need not find it again.
+    """What fits on the same rows that differ in the knob only have in common.
 
-    Pass one (empty) object to several fits; each then gives exactly what it would give alone. An object that does not
-    match the rows or the settings is filled anew.
+    Pass one (empty) object to several fits: each gives exactly what it would give alone. It starts anew if rows differ.
     """
 
     def __init__(self) -> None:
@@ -85,8 +83,7 @@ class Rows:
 def chance_of_rows(rows: Rows, seed: int) -> Array:
     """One number in [0, 1) per row, drawn by the row's own content and the seed, shape (n,).
 
-    A randomised rule decides with it. Unlike a generator that deals numbers out in the order of the rows, it gives a
-    person the same decision alone, in a batch, or in another order; and two people who are alike are treated alike.
+    So a randomised rule treats a person the same alone, in a batch or in another order, and like people alike.
     """
     # Not by f's score, whose last digit depends on how many rows it was asked about at once.
     columns = {str(i): column for i, column in enumerate(rows.X.T)} | {"seed": np.full(len(rows.X), seed)}
@@ -102,33 +99,18 @@ class Competitor(EditedModel, ABC):
 
     ``fit(X, y, *, sensitive_features)`` as in `Commod`; without the sensitive attribute there is nobody to be fair to,
     so g = f and a warning says so. A method learns from the rows whose group is known.
-
-    Parameters
-    ----------
-    base_model, threshold : f and its line in any form that `Commod` takes
-    fairness : {"demographic_parity", "equalized_odds"}
-        One of those in `criteria`.
-    random_state : int
-        Not used where nothing is random.
-
-    Attributes
-    ----------
-    criteria : tuple of str
-        What it can be made to meet.
-    for_two, weights : bool
-        Whether it is defined for two groups only, and whether its fit takes a `sample_weight`. All three are those of
-        the registry.
     """
 
-    base_model: BaseModel = None
+    base_model: BaseModel = None  # in any form that `Commod` takes, as is the threshold
     _: KW_ONLY
     threshold: float | str | None = None
-    fairness: str = "demographic_parity"
-    random_state: int = 0
+    fairness: str = "demographic_parity"  # one of `criteria`
+    random_state: int = 0  # not used where nothing is random
 
-    criteria: ClassVar[tuple[str, ...]] = tuple(CRITERIA)
-    for_two: ClassVar[bool] = False
-    weights: ClassVar[bool] = True
+    # All three are those of the registry.
+    criteria: ClassVar[tuple[str, ...]] = tuple(CRITERIA)  # what it can be made to meet
+    for_two: ClassVar[bool] = False  # whether it is defined for two groups only
+    weights: ClassVar[bool] = True  # whether its fit takes a `sample_weight`
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -146,28 +128,23 @@ class Competitor(EditedModel, ABC):
         sample_weight: Any = None,
         memory: Memory | None = None,
     ) -> Competitor:
-        """Learn from training rows.
+        """Learn from training rows; arguments as in `Commod.fit`.
 
-        Parameters
-        ----------
-        X : DataFrame (of pandas or polars) or array (n, d)
-            What f was given; gaps, too, where f takes them.
-        y : array (n,)
-            Two labels of any type; the second in sorted order is the positive one.
-        sensitive_features : array (n,), or table (n, columns)
-            Groups of any type, missing where they are not known; of several columns, their combinations.
-        base_scores : array (n,), optional
-            f's probabilities for these rows, instead of asking `base_model`.
-        sample_weight : array (n,), optional
-            How much each row counts, for methods that can (`weights`).
-        memory : Memory, optional
-            Of other fits on the same rows: saves time, and changes nothing.
+        Only methods that can (`weights`) take a `sample_weight`. `memory` is that of other fits on the same rows: it
+        saves time, and changes nothing.
         """
         check_choice("fairness", self.fairness, self.criteria)
-        check_seed(self.random_state)
-        check_weights(self, sample_weight)
+        check_count("random_state", self.random_state, least=0)
+        if sample_weight is not None and not self.weights:
+            raise ValueError(
+                f"{type(self).__name__} takes no sample_weight: leave it out, or choose a method that can weigh rows."
+            )
         given = self._given(X, y, self._groups_in(X, sensitive_features), sample_weight)
-        check_for_two(self, given.groups)
+        if given.groups is not None and len(given.groups) > 2 and self.for_two:
+            raise ValueError(
+                f"{type(self).__name__} is defined for two groups, and sensitive_features holds {len(given.groups)}: "
+                "compare one group with the rest, or choose a method for any number of groups."
+            )
         base_model, logit, line = self._base(given, y, base_scores)
         encoder = TabularEncoder()
         encoded = encoder.fit_transform(self._inputs(given.X, base_model), sample_weight=given.weight)
@@ -176,11 +153,7 @@ class Competitor(EditedModel, ABC):
         self.base_model_, self.line_, self.encoder_ = base_model, line, encoder
         self.edits_ = given.sensitive is not None
         if given.sensitive is None:
-            warnings.warn(
-                "fit was called without sensitive_features, so there is no one to be fair to: g = f.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn_caller(f"{NOBODY}: g = f.")
             self._learn_nothing()
             return self
         try:
@@ -249,9 +222,8 @@ class Scored(Competitor):
 class GroupAware(Competitor):
     """A method that decides by group: it needs S at predict, as `sensitive_features` or as a named column of X.
 
-    With `sensitive_column` the sensitive attribute is that column of X, in fit and in predict; it is no feature, and f
-    does not see it unless f was trained with it. That lets the method take part in scikit-learn's scorers, which
-    cannot hand anything but X to predict.
+    `sensitive_column` names that column. It is no feature, and f sees it only if it was trained with it. So the method
+    works with scikit-learn's scorers, which hand only X to predict.
     """
 
     sensitive_column: str | None = None
@@ -314,23 +286,6 @@ class GroupAwareScored(GroupAware):
         """Probabilities of the two classes under g."""
         margin = self.decision_function(X, sensitive_features=sensitive_features, base_scores=base_scores)
         return self._probabilities(margin)
-
-
-def check_for_two(method: Any, groups: Any) -> None:
-    """Raise if a method that is defined for two groups is given more."""
-    if groups is not None and len(groups) > 2 and method.for_two:
-        raise ValueError(
-            f"{type(method).__name__} is defined for two groups, and sensitive_features holds {len(groups)}: compare "
-            "one group with the rest, or choose a method for any number of groups."
-        )
-
-
-def check_weights(method: Any, sample_weight: Any) -> None:
-    """Raise if a method that takes no weights is given some."""
-    if sample_weight is not None and not method.weights:
-        raise ValueError(
-            f"{type(method).__name__} takes no sample_weight: leave it out, or choose a method that can weigh rows."
-        )
 
 
 def _known(given: Given, encoded: Array, logit: Array) -> tuple[Rows, Array]:

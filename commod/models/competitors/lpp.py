@@ -17,10 +17,11 @@ from commod.models.validation import check_weight
 NOISE = 0.5e-4
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _LinearProgram(Competitor):
     """The program and its dual; a subclass says what is known of S."""
 
-    alpha: float
+    alpha: float = 0.05
 
     @abstractmethod
     def _joint(self, rows: Rows) -> Array:
@@ -48,13 +49,11 @@ class _LinearProgram(Competitor):
 
 
 def solve_program(gain: Array, density: Array, alpha: float, weight: Array | None = None) -> Array:
-    """Dual of the fair program, shape (conditions, groups).
+    """Dual of the fair program, shape (conditions, groups): ŷ = 1 where gain + Σ shift·density > 0.
 
     Over π(x) = P(ŷ = 1 | x) and one rate q per condition: max mean(gain·π) subject to |mean(density·π) − q| ≤ α/2 for
-    every condition and group. Two classes let the constraints on ŷ = 0 go: with density of mean 1 they say the same.
-    ŷ = 1 where gain + Σ shift·density > 0.
-
-    `weight`: of the means.
+    every condition and group; `weight` is that of the means. With density of mean 1 the constraints on ŷ = 0 say the
+    same.
     """
     conditions, groups = density.shape[1:]
     common = kron(csr_array(np.eye(conditions)), np.ones((groups, 1)))
@@ -125,7 +124,6 @@ class LPP(_LinearProgram):
         The dual variables.
     """
 
-    alpha: float = 0.05
     membership: Membership | None = None
 
     def _prepare(self, rows: Rows, y: Array) -> None:
@@ -149,8 +147,6 @@ class OracleLPP(GroupAware, _LinearProgram):
     ----------
     base_model, threshold, alpha, fairness, random_state : as for `LPP`
     """
-
-    alpha: float = 0.05
 
     def _joint(self, rows: Rows) -> Array:
         assert self.groups_ is not None

@@ -20,30 +20,27 @@ class ModifiedNaiveBayes(GroupAwareScored):
 
     The gap is the favoured group's rate of positive decisions less the other's, on the training rows. While it is above
     ε, one hundredth of a count moves at a time (the publication's algorithm for its second approach, Δ = 0.01): if
-    fewer decisions are positive than labels, N(+, other) grows and N(−, other) shrinks by Δ·N(−, favoured); else
-    N(−, favoured) grows and N(+, favoured) shrinks by Δ·N(+, other). f is not edited: it says where the line is, and
-    changes are counted against it. S is needed at predict.
+    fewer decisions are positive than labels, N(+, other) grows and N(−, other) shrinks by Δ·N(−, favoured); else N(−,
+    favoured) grows and N(+, favoured) shrinks by Δ·N(+, other). f is not edited: it says where the line is (a budget is
+    one of the naive Bayes' own decisions), and changes are counted against it. S is needed at predict.
 
     Ours: a step that would empty a cell goes the other way, and where neither is left the moving ends. At another line
     than one half the positive decisions are held against those before the first step, not against the labels.
 
     Parameters
     ----------
-        A budget is one of the naive Bayes' own decisions.
     epsilon : float, default 0.0
         Largest gap allowed on the training rows. At 1 nothing is moved; that is a naive Bayes, not f.
     bins : int, default 5
-        Classes of a number, with about as many training rows in each; a category has its levels. Counts of
-        P(A_i|C) begin at 1.
+        Classes of a number, with about as many training rows in each; a category has its levels. Counts of P(A_i|C)
+        begin at 1.
 
     Attributes
     ----------
     counts_ : (2, 2)
         N(group, label) after the moving.
-    own_line_ : float
-        Logit above which the naive Bayes decides positively.
-    n_iter_ : int
-        Steps of the moving.
+    own_line_, n_iter_ : float, int
+        Logit above which the naive Bayes decides positively, and the steps of the moving.
     """
 
     epsilon: float = 0.0
@@ -123,9 +120,9 @@ def _moved(
     wanted: float,
     epsilon: float,
 ) -> tuple[Array, int]:
-    """N(group, label) at which the gap is at most ε, or as near as the moving comes, and the number of steps.
+    """N(group, label) at which the gap is at most ε, or as near as possible, and the number of steps.
 
-    Positive decisions are those with evidence + log N(s, +)/N(s, −) above 0; `wanted` is how many there should be.
+    Decisions are positive where evidence + log N(s, +)/N(s, −) > 0; `wanted` is how many there should be.
     """
     sorted_groups = []
     for s in (0, 1):

@@ -5,6 +5,7 @@ the mean score. Convex duality leaves one number per constraint, and a formula f
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +21,12 @@ from commod.models.validation import check_weight
 RIDGE = 1e-8
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _Projection(Scored):
     """What both share: who a person probably is, as weights of mean 1."""
 
-    membership: Membership | None
-    epsilon: float
+    epsilon: float = 0.05
+    membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
         self._epsilon = check_weight("epsilon", self.epsilon)
@@ -62,9 +64,6 @@ class FST(_Projection):
     multipliers_ : (conditions, groups)
     """
 
-    epsilon: float = 0.05
-    membership: Membership | None = None
-
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
         score = rows.score
         lever = (group - everyone).reshape(len(score), -1)  # (n, constraints)
@@ -80,13 +79,19 @@ class FST(_Projection):
             penalty = self._epsilon * signed.sum() + 0.5 * RIDGE * float(signed @ signed)
             return penalty - float(rows.mean(value)), np.concatenate([-slope, slope]) + self._epsilon + RIDGE * signed
 
-        found = minimize(dual, np.zeros(2 * size), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * (2 * size))
-        return (found.x[:size] - found.x[size:]).reshape(group.shape[1:])
+        found = _least(dual, 2 * size)
+        return (found[:size] - found[size:]).reshape(group.shape[1:])
 
     def _margin(self, rows: Rows) -> Array:
         group, everyone = self._tilts(rows)
         tilt = ((group - everyone) * self.multipliers_).sum(axis=(1, 2))
         return logits_of_probabilities(_tilted(rows.score, tilt), len(tilt), "scores")
+
+
+def _least(dual: Callable[[Array], tuple[float, Array]], size: int) -> Array:
+    """Where a function of multipliers, none of them below 0, is least; it also gives its gradient."""
+    found = minimize(dual, np.zeros(size), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * size)
+    return np.asarray(found.x)
 
 
 def _tilted(score: Array, tilt: Array) -> Array:
@@ -122,7 +127,6 @@ class FairProjection(_Projection):
     """
 
     epsilon: float = 0.1
-    membership: Membership | None = None
 
     def _levers(self, group: Array, everyone: Array) -> Array:
         """What each bound of a class weighs a row with, shape (n, 2, conditions, groups)."""
@@ -144,8 +148,7 @@ class FairProjection(_Projection):
             value = float(rows.mean(norm)) + 0.5 * RIDGE * float(multiplier @ multiplier)
             return value, slope.ravel() + RIDGE * multiplier
 
-        found = minimize(dual, np.zeros(2 * size), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * (2 * size))
-        return found.x.reshape(2, *levers.shape[1:])
+        return _least(dual, 2 * size).reshape(2, *levers.shape[1:])
 
     def _margin(self, rows: Rows) -> Array:
         levers = self._levers(*self._tilts(rows))

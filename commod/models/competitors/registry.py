@@ -29,32 +29,22 @@ class Knob:
     name: str  # of the constructor
     label: str
     sweep: tuple[float, ...]  # values from "as f" to fairest: the scale on which a sweep puts its own
-    low: float
-    high: float
     unchanged: float | None  # the value at which g = f, if there is one
     placed: bool = True  # whether a sweep chooses its values by what comes out; else they are those declared
 
 
 @dataclass(frozen=True)
 class Method:
-    """One row of the paper's overview table, or a method that it does not have, with the estimator if there is one.
-
-    `needs_sensitive`: whether predict must be told S. `model_agnostic`: "yes", or the one kind of model it works on.
-    `criteria`: what it can be made to meet, or beside which it is shown if it is made for something else (`aims_at`).
-    `minimises_changes`: whether staying near f is part of what it optimises.
-    `randomised`: whether seed or lots move its decisions. `estimator`: module and class, None while it is not written.
-    `in_paper`: whether the paper's overview has it. `groups`: 2 where it is published for two groups only, None where
-    it takes any number. `weights`: whether its fit takes a `sample_weight`.
-    """
+    """One row of the paper's overview table, or a method that it does not have, with the estimator if there is one."""
 
     title: str
     reference: str
-    needs_sensitive: bool = False
-    criteria: tuple[str, ...] = (DP, EO)
-    minimises_changes: bool = False
-    model_agnostic: str = "yes"
-    randomised: bool = False
-    estimator: tuple[str, str] | None = None
+    needs_sensitive: bool = False  # whether predict must be told S
+    criteria: tuple[str, ...] = (DP, EO)  # what it can be made to meet; what it is shown beside if it `aims_at` another
+    minimises_changes: bool = False  # whether staying near f is part of what it optimises
+    model_agnostic: str = "yes"  # or the one kind of model it works on
+    randomised: bool = False  # whether seed or lots move its decisions
+    estimator: tuple[str, str] | None = None  # module and class, None while it is not written
     knob: Knob | None = None
     others: dict[str, tuple[Any, ...]] = field(default_factory=dict)  # further parameters of a sweep
     settings: dict[str, Any] = field(default_factory=dict)  # fixed ones
@@ -62,10 +52,10 @@ class Method:
     edits: bool = True  # whether it is given f
     uses_membership: bool = False  # whether it asks who a person probably is, a model that its fits can share
     cost: float = 1.0  # of a model, in models of the quickest: who is swept first, and how long the rest will take
-    in_paper: bool = True
+    in_paper: bool = True  # whether the paper's overview has it
     note: str = ""
-    groups: int | None = None
-    weights: bool = True
+    groups: int | None = None  # 2 where it is published for two groups only, None where it takes any number
+    weights: bool = True  # whether its fit takes a `sample_weight`
     aims_at: str = ""
     own_model: bool = False  # whether it trains a model of its own, whatever it is given
     short: str = ""  # title where there is little room, if it is another
@@ -107,17 +97,13 @@ _LAMBDA_FAIR = Knob(
     "λ_fair",
     (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0),
     0.0,
-    10.0,
-    0.0,
     placed=False,  # all are on the app's slider, and links name them
 )
 # Where λ_fair is the share of the way to parity, in tenths.
 _TARGET = replace(_LAMBDA_FAIR, sweep=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0))
 _STRENGTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _ALPHAS = (0.5, 0.3, 0.24, 0.2, 0.16, 0.13, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01, 0.001)
-_FRAPPE = Knob(
-    "lambda_mmd", "λ_mmd", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0), 0.0, 1000.0, 0.0
-)
+_FRAPPE = Knob("lambda_mmd", "λ_mmd", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0), 0.0)
 _GAPS = (1.0, 0.4, 0.35, 0.3, 0.25, 0.2, 0.15, 0.12, 0.09, 0.06, 0.03, 0.0)
 _MARGINS = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.21, 0.25, 0.3, 0.35)
 _EPSILONS_FST = (0.3, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.0)
@@ -155,7 +141,7 @@ METHODS: dict[str, Method] = {
         "Zhang et al. 2018",
         randomised=True,
         estimator=_competitor("adv_debias", "AdvDebias"),
-        knob=Knob("alpha", "α", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), 0.0, 10.0, None),
+        knob=Knob("alpha", "α", (0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0), None),
         seeds=3,
         edits=False,
         cost=50.0,
@@ -193,7 +179,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("lpp", "LPP"),
         uses_membership=True,
-        knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
+        knob=Knob("alpha", "α", _ALPHAS, 1.0),
         note="By lot only for the one or two people on the threshold.",
         cost=2.0,
     ),
@@ -203,7 +189,7 @@ METHODS: dict[str, Method] = {
         needs_sensitive=True,
         randomised=True,
         estimator=_competitor("lpp", "OracleLPP"),
-        knob=Knob("alpha", "α", _ALPHAS, 0.0, 1.0, 1.0),
+        knob=Knob("alpha", "α", _ALPHAS, 1.0),
         note="Ties are broken by lot; under equalized odds that can be a whole group.",
         cost=2.0,
     ),
@@ -214,7 +200,7 @@ METHODS: dict[str, Method] = {
         criteria=(DP,),
         estimator=_competitor("roc", "OracleROC"),
         groups=2,
-        knob=Knob("margin", "margin", _MARGINS, 0.0, 0.5, 0.0),
+        knob=Knob("margin", "margin", _MARGINS, 0.0),
     ),
     "hardt": Method(
         "Hardt post-processing",
@@ -223,7 +209,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("hardt", "EOPostProcessing"),
         weights=False,
-        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         seeds=3,
         note="EO post-processing in the paper; fairlearn's solver also does demographic parity.",
         cost=4.0,
@@ -237,7 +223,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("pleiss", "InformationWithholding"),
         groups=2,
-        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         seeds=3,
         note="Makes the cost of scores equal and keeps them calibrated; decisions may differ more than before.",
         short="Pleiss",
@@ -251,7 +237,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("wasserstein", "Wass1PostProcessing"),
         weights=False,
-        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         note="By lot only among people with equal scores.",
         cost=5.0,
         short="Wass-1",
@@ -261,7 +247,7 @@ METHODS: dict[str, Method] = {
         "Wei et al. 2020",
         estimator=_competitor("projection", "FST"),
         uses_membership=True,
-        knob=Knob("epsilon", "ε", _EPSILONS_FST, 0.0, 1.0, 1.0),
+        knob=Knob("epsilon", "ε", _EPSILONS_FST, 1.0),
         note="Fair in the mean score, not in decisions.",
         cost=2.0,
     ),
@@ -271,7 +257,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         estimator=_competitor("projection", "FairProjection"),
         uses_membership=True,
-        knob=Knob("epsilon", "ε", _EPSILONS_PROJECTION, 0.0, 10.0, 10.0),
+        knob=Knob("epsilon", "ε", _EPSILONS_PROJECTION, 10.0),
         note="The paper lists it as needing S; with P(S | x) in its place it does not.",
         cost=2.0,
     ),
@@ -282,7 +268,7 @@ METHODS: dict[str, Method] = {
         criteria=(EO,),
         estimator=_competitor("cfbc", "CFBC"),
         groups=2,
-        knob=Knob("strength", "strength", _STRENGTHS, 0.0, 1.0, 0.0),
+        knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         note="Equal opportunity: true positive rates only.",
     ),
     # ---- Of the paper's theory, not of its overview ----
@@ -292,7 +278,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         estimator=_competitor("bayes", "BayesOptimal"),
         uses_membership=True,
-        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS, 0.0, 1.0, None),
+        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS, None),
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
         note="Optimal where its estimate of P(S, Y | x) is right.",
@@ -304,7 +290,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         estimator=_competitor("bayes", "OracleBayes"),
         uses_membership=True,
-        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS_ORACLE, 0.0, 1.0, None),
+        knob=Knob("lambda_fair", "λ_fair", _LAMBDAS_ORACLE, None),
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
         note="The same rule told the group: the paper's fairness-aware setting.",
@@ -318,7 +304,7 @@ METHODS: dict[str, Method] = {
         model_agnostic="decision trees only",
         estimator=_competitor("leaf_relabelling", "LeafRelabelling"),
         groups=2,
-        knob=Knob("epsilon", "ε", _GAPS, 0.0, 1.0, 1.0),
+        knob=Knob("epsilon", "ε", _GAPS, 1.0),
         note="The paper lists it as needing S. Where f is no tree, the leaves are those of a tree that imitates it.",
         short="Leaves",
     ),
@@ -330,7 +316,7 @@ METHODS: dict[str, Method] = {
         model_agnostic="naive Bayes only",
         estimator=_competitor("naive_bayes", "ModifiedNaiveBayes"),
         groups=2,
-        knob=Knob("epsilon", "ε", _GAPS, 0.0, 1.0, None),
+        knob=Knob("epsilon", "ε", _GAPS, None),
         note="Modified naive Bayes: a model of its own, which has f's line only.",
         own_model=True,
     ),
@@ -340,7 +326,7 @@ METHODS: dict[str, Method] = {
         aims_at="scores that are right on average in every part of the population",
         randomised=True,
         estimator=_competitor("multiaccuracy", "MultiaccuracyBoost"),
-        knob=Knob("alpha", "α", (1.0, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001), 0.0, 1.0, 1.0),
+        knob=Knob("alpha", "α", (1.0, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001), 1.0),
         seeds=3,
         note="Mends errors of f that have a pattern; made for neither criterion. The paper lists it as needing S.",
         short="Multiaccuracy",
@@ -352,7 +338,7 @@ METHODS: dict[str, Method] = {
         minimises_changes=True,
         model_agnostic="logistic regression only",
         estimator=_competitor("wasserstein_penalty", "Wass1LogisticRegression"),
-        knob=Knob("beta", "β", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0), 0.0, 1000.0, None),
+        knob=Knob("beta", "β", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0), None),
         note="A logistic regression of its own, which has f's line only.",
         cost=5.0,
         own_model=True,
@@ -365,7 +351,7 @@ METHODS: dict[str, Method] = {
         randomised=True,
         estimator=_competitor("neutralised", "RNF"),
         weights=False,
-        knob=Knob("alpha", "α", (0.0, 0.01, 0.02, 0.05, 0.1, 0.2), 0.0, 100.0, None),
+        knob=Knob("alpha", "α", (0.0, 0.01, 0.02, 0.05, 0.1, 0.2), None),
         seeds=3,
         note="A network of its own, which has f's line only. A large α gives everybody the same decision.",
         cost=25.0,

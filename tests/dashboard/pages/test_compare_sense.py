@@ -75,18 +75,18 @@ def test_a_method_that_fails_leaves_the_others(monkeypatch):
     made = tasks.refits_of_model.function
 
     def fail(scene, cell, fairness, report, **more):
-        if cell.method == "lpp":
+        if cell.method == "oracle_roc":
             raise RuntimeError("secret path /srv/app")
         return made(scene, cell, fairness, report=report, **more)
 
     monkeypatch.setattr(tasks.refits_of_model, "function", fail)
-    found = rows(fine(run_compare(methods="commod,lpp", model="4,0.05")))
-    assert found["LPP"][PLACES["again"]] == sense.FAILED
+    found = rows(fine(run_compare(methods="commod,oracle_roc", model="4,0.05")))
+    assert found["Oracle ROC ○"][PLACES["again"]] == sense.FAILED
     assert " of " in found["COMMOD"][PLACES["again"]]
 
 
 def test_what_is_known_is_not_computed_again(monkeypatch):
-    app = fine(run_compare(methods="commod,lpp", model="4,0.05"))
+    app = fine(run_compare(methods="commod,oracle_roc", model="4,0.05"))
     before = rows(app)
     finished = service.queue().finished
     assert rows(fine(app.run())) == before
@@ -114,7 +114,7 @@ def test_own_data_without_a_merit_leave_the_question_open():
 
 @pytest.mark.parametrize("weight", [0.05, 0.2])
 def test_a_model_is_as_on_explore_only_at_the_same_concepts(weight):
-    app = fine(run_compare(methods="commod,lpp", lambda_fair="4", lambda_concepts=f"{weight:g}"))
+    app = fine(run_compare(methods="commod,oracle_roc", lambda_fair="4", lambda_concepts=f"{weight:g}"))
     (choice,) = [box for box in app.selectbox if box.label.startswith("COMMOD model to match")]
     same = [option for option in choice.options if "as on Explore" in option]
     told = [caption.value for caption in app.caption if "Explore's at" in caption.value]
@@ -130,7 +130,7 @@ def test_a_model_is_as_on_explore_only_at_the_same_concepts(weight):
 
 
 def test_a_model_that_shifts_is_not_among_those_of_the_paper():
-    app = fine(run_compare(methods="commod,lpp", lambda_fair="4", update="affine"))
+    app = fine(run_compare(methods="commod,oracle_roc", lambda_fair="4", update="affine"))
     (choice,) = [box for box in app.selectbox if box.label.startswith("COMMOD model to match")]
     assert not any("as on Explore" in option for option in choice.options)
     assert "COMMOD's models here only multiply, as in the paper; Explore's have another form." in [

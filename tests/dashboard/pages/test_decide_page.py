@@ -1,5 +1,6 @@
 """The Decide page, headless."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +11,12 @@ from msgspec import convert
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.decide import models
-from commod.dashboard.pages.decide.brought import LINES, WHAT
 from commod.dashboard.pages.decide.models import form_of, keeping
 from commod.dashboard.pages.decide.sign import NO_REASON, NOT_KEPT, usual_reason
+from commod.dashboard.pages.decide.uploaded_record import LINES, WHAT
 from commod.dashboard.pages.decide.verdict import TABLE, answer_in_words, worth_knowing
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.verdicts import verdict_in_words
+from commod.dashboard.views.checks import verdict_in_words
 from commod.datasets import load_task
 from commod.decisions import (
     Facts,
@@ -32,7 +33,7 @@ from commod.decisions import (
 )
 from commod.decisions.record import Signature
 from commod.experiments import prepare
-from tests.dashboard.driving import captions, fine, run, tables, words
+from tests.dashboard.driving import captions, fine, forget, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
 from tests.decisions.test_record import sealed
 
@@ -46,7 +47,8 @@ def press(app, label):
 
 @pytest.fixture(scope="module")
 def decided():
-    """Some requirements, and two methods that are quick."""
+    """Some requirements, and two methods that are quick; the model on the screen alone is refitted. To look at."""
+    forget(tasks.refits_of_model)
     return fine(run(PAGE, req="p_rule:0.5;changed:0.2;worse_off:0", methods=METHODS))
 
 
@@ -80,6 +82,8 @@ def test_every_model_is_judged_by_every_requirement(decided):
         "At most 20% of the decisions changed",
         "Nobody worse off",
         "Decisions changed",
+        "Adverse impact ratio",
+        "Fisher's exact test",
     ]
     assert len(found["All together"]) == 4  # on the screen, f, COMMOD's best, Oracle ROC
     assert "0.0% for whoever comes" in found["Nobody worse off"][1]
@@ -88,6 +92,9 @@ def test_every_model_is_judged_by_every_requirement(decided):
     assert "refits [" in found["A P-Rule of 0.5 or more"][0]
     assert "refits [" not in found["A P-Rule of 0.5 or more"][2]
     assert "chosen on the people on whom it is judged" in captions(app)
+    assert "Search for less discriminatory alternatives" in [header.value for header in app.header]
+    assert re.search(r"\d+ models searched\.", captions(app))
+    assert "On 18 November 2026" in captions(app)
 
 
 @pytest.mark.slow
@@ -106,8 +113,9 @@ def test_four_groups_are_judged_as_two_are():
     assert read_record(record_json(record_of(app)))["data"]["name"] == "law_school.race_sex"
 
 
-def test_the_others_are_refitted_if_somebody_asks(decided):
-    app = press(decided, "Refit the others, too")
+def test_the_others_are_refitted_if_somebody_asks():
+    forget(tasks.refits_of_model)  # else there is nothing to ask for
+    app = press(fine(run(PAGE, req="p_rule:0.5", methods=METHODS)), "Refit the others, too")
     found = {row[0]: row[1:] for row in tables(app)[TABLE]}
     assert all("refits [" in cell for cell in found["A P-Rule of 0.5 or more"][2:])
     assert not [button for button in app.button if button.label == "Refit the others, too"]

@@ -51,7 +51,7 @@ def test_all_groups_are_counted_put_together_and_crossed(app):
     fine(app.button(key="merge_none_race").click().run())
     assert len(groups(app)) == 8
     app.selectbox(key="own_crossed").set_value("region").run()
-    assert " groups, and at most 12 can be compared" in app.error[0].value
+    assert " groups; at most 12 can be compared" in app.error[0].value
     chosen = next(box for box in app.multiselect if box.label.startswith("Groups"))
     fine(chosen.set_value(["White × A", "White × B", "Black × A"]).run())
     assert list(groups(app)) == ["White × A", "White × B", "Black × A"]

@@ -19,7 +19,7 @@ from commod.decisions import RULES, Requirements, Signature, facts_of, make_reco
 from commod.metrics.figures import FIGURES
 from commod.models import Commod
 from commod.monitoring import batch_of, headline, watch_files
-from commod.monitoring.change_tree import DEPTH
+from commod.monitoring.reference import DEPTH
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
 from tests.dashboard.jobs.test_processes import made
@@ -285,7 +285,7 @@ def test_the_process_that_reads_a_batch_is_ended_after_its_time(monkeypatch):
     bounded = made(1, 0, 1)
     heading, rows = batch().split(b"\n", 1)
     content = heading + b"\n" + rows * 300  # 240,000 people
-    (stage,) = tasks.watch("token", ("a", "b"), model(), content, "large.csv").stages(lambda: bounded)
+    (stage,) = tasks.watch("token", ("a", "b"), model(), content).stages(lambda: bounded)
     with pytest.raises(ValueError, match=re.escape(TOO_LONG)):
         stage.work(SILENT)
     bounded.close()

@@ -67,7 +67,7 @@ def test_scores_left_turned_are_never_called_a_success(monkeypatch):
     assert "seem to be of the other outcome" in told(app)
 
 
-@pytest.mark.parametrize("scores", ["score", ""])
+@pytest.mark.parametrize("scores", ["score", pytest.param("", marks=pytest.mark.slow)])
 def test_a_rare_outcome_gets_a_cut_off_at_which_there_is_something_to_decide(monkeypatch, scores):
     app = opened(monkeypatch, people(4000, rate=0.03))
     fine(app.toggle(key="own_sealed").set_value(False).run())  # all of the few who are accepted

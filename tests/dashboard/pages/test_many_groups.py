@@ -9,6 +9,7 @@ from commod.dashboard.pages.take_home import report
 from commod.dashboard.pages.take_home.files import file_name
 from commod.dashboard.pages.take_home.report_figures import each_group
 from commod.dashboard.state.settings import defaults
+from commod.experiments import sweep
 from commod.metrics import small_groups
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 
@@ -102,7 +103,8 @@ def test_methods_for_two_groups_are_named_where_there_are_more():
     assert not WRONG.search(everything(app).replace("It is about two groups", ""))
 
 
-def test_compare_draws_who_changed_by_group():
+def test_compare_draws_who_changed_by_group(monkeypatch):
+    monkeypatch.setattr(sweep, "EFFORT", 3)
     app = fine(run("pages/compare.py", **CROSSED, methods="commod,lpp"))
     assert "Who changed as a table" in [fold.label for fold in app.expander]
     app = fine(app.toggle(key="match_more").set_value(True).run())

@@ -163,8 +163,8 @@ def test_steps_begin_where_their_data_open_but_for_what_they_say():
         ("--outcome hired", "--outcome hird", "There is no column “hird”"),
         ("--outcome hired", "--out come", "the table “applicants”"),
         ('"applicants.csv"', '"other.csv"', "there is no file other.csv beside the scenario"),
-        ('"applicants.csv"', '"../applicants.csv"', "file without a folder"),
-        ('title = "Hiring"', 'titel = "Hiring"', "“titel” is not known. Perhaps: title"),
+        ('"applicants.csv"', '"../applicants.csv"', "file is a name without a folder"),
+        ('title = "Hiring"', 'titel = "Hiring"', "There is no field `titel`"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_step(folder, old, new, says):

@@ -7,13 +7,13 @@ import pytest
 
 from commod.charts.pareto import CURRENT, SPLITS
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.compare.sections import frontier_of
 from commod.dashboard.pages.explore.pareto import _fixed_points
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.splits import known_splits
+from commod.dashboard.views.model import known_splits
 from commod.experiments.biased import figures_if_missed, scene_in_truth
 from commod.experiments.limits import limits_of
 from commod.experiments.refits import Refits, refit
@@ -48,7 +48,7 @@ def test_decide_has_no_seed_and_opens_old_links_that_name_one():
     app = fine(run("pages/decide.py", seed="3", methods="commod", req="p_rule:0.5"))
     assert "Seed of the split" not in [field.label for field in app.sidebar.number_input]
     assert app.query_params["seed"] == "3"
-    assert "Seed of the split" in [field.label for field in fine(run(seed="3")).sidebar.number_input]
+    assert "Seed of the split" in [field.label for field in fine(run()).sidebar.number_input]
 
 
 def test_decide_shows_other_splits_beside_each_verdict():
@@ -62,7 +62,7 @@ def test_decide_shows_other_splits_beside_each_verdict():
 
 
 def test_compare_shows_the_spread_of_cells_and_frontiers():
-    app = fine(run_compare(methods="commod,lpp"))
+    app = fine(run_compare(methods="commod,oracle_roc"))
     assert "Crosses: mean ± sd of a frontier's models on other splits" in captions(app)
     assert "In brackets: mean ± sd over other splits" in captions(app)
     cells = [cell for row in tables(app)["Mean change rates"][1:] for cell in row]
@@ -73,7 +73,7 @@ def test_compare_shows_the_spread_of_cells_and_frontiers():
 
 def test_models_of_a_frontier_change_somebody():
     settings = defaults("law_school")
-    sweep = result_of(tasks.sweep(settings, "lpp"))
+    sweep = result_of(tasks.sweep(settings, "oracle_roc"))
     places = frontier_of(sweep)
     assert places
     assert (sweep.points.loc[places, "change_rate"] > 0).all()

@@ -93,7 +93,7 @@ def test_every_page_works_on_own_data(app, page):
 def test_f_can_be_trained_instead(app):
     fine(app.switch_page("app.py").run())
     before = figure(app, "P-Rule")
-    fine(app.selectbox(key="set_f").set_value("random_forest").run())
+    fine(app.selectbox(key="set_f").set_value("logistic_regression").run())
     assert figure(app, "P-Rule") != before
     app.session_state["python"] = True
     assert "without_scores" in app.run().code[0].value

@@ -8,9 +8,8 @@ import pytest
 from commod.dashboard.rooms import Model, RoomError
 from commod.dashboard.rooms.contents import CROWD, step_address
 from commod.dashboard.rooms.export import as_json, as_tables
-from commod.dashboard.rooms.room_database import LOOK_SECONDS, PRESENCE_SECONDS
+from commod.dashboard.rooms.room_database import HERE_SECONDS, LOOK_SECONDS, PRESENCE_SECONDS
 from commod.dashboard.rooms.room_store import MOST_LEADERS, MOST_PEOPLE, SEEN_EVERY, SWEEP_EVERY
-from commod.dashboard.rooms.rows import HERE_SECONDS
 from commod.dashboard.text.language import LANGUAGES, phrase
 
 LINK = "data=law_school&lambda_fair=2"

@@ -17,9 +17,9 @@ from commod.dashboard.rooms.names import (
     NAME_LENGTH,
     REASON_LENGTH,
     clean,
+    hash_of,
     new_code,
     nicknames,
-    seat_key,
     unique_name,
 )
 from commod.dashboard.rooms.room_store import MOST_PEOPLE, MOST_ROOMS, SLOW_SECONDS
@@ -150,13 +150,13 @@ def test_nobody_votes_for_another(store):
     store.ask_to_sign(leader)
     store.send_vote(ana, LINK, FIGURES, "mine")
     # What the board tells of Ana, with a token of one's own: it is Bo's number that counts, and Bo's key.
-    forged = Seat(room.code, bo.token, "Ana", True, ana.number, seat_key(bo.token, "browser of Bo"))
+    forged = Seat(room.code, bo.token, "Ana", True, ana.number, hash_of(bo.token, "browser of Bo"))
     store.send_vote(forged, LINK, {}, "forged")
     votes = store.look(room.code).question.votes
     assert [(vote.name, vote.reason) for vote in votes] == [("Ana", "mine"), ("Bo", "forged")]
     with refused("not_leading"):
         store.close(forged)
-    copied = Seat(room.code, ana.token, "Ana", False, ana.number, seat_key(ana.token, "browser of Bo"))
+    copied = Seat(room.code, ana.token, "Ana", False, ana.number, hash_of(ana.token, "browser of Bo"))
     with refused("no_seat"):
         store.send_vote(copied, LINK, {}, "from another browser")
     elsewhere, _ = opened(store)

@@ -80,7 +80,7 @@ def test_keeping():
 
 
 def test_a_lesson_leaves_a_teachers_setting_alone():
-    taught = {"data": "compas", "lambda_fair": "4", "controls": "lambda_fair", "rest": "hidden"}
+    taught = {"data": "german", "lambda_fair": "4", "controls": "lambda_fair", "rest": "hidden"}
     app = fine(run(**taught))
     fine(slider(app, "lambda_fair").set_value(4.5).run())
     app = fine(app.switch_page("pages/lesson.py").run())
@@ -91,7 +91,7 @@ def test_a_lesson_leaves_a_teachers_setting_alone():
     for left in (app, reopened):
         explore = fine(left.switch_page("app.py").run())
         assert {name: explore.query_params[name] for name in taught} == taught | {"lambda_fair": "4.5"}
-        assert current(explore).data == "compas"
+        assert current(explore).data == "german"
     press(app, "Undo")
     assert app.query_params["lambda_fair"] == "4"
     assert current(fine(app.switch_page("pages/lesson.py").run())).data == "law_school"
@@ -106,9 +106,9 @@ def test_a_lesson_that_was_left_for_other_people_is_staged_again():
     app = fine(run("pages/lesson.py", step="fairness", answers="50,50"))
     step = current(app)
     app = fine(app.switch_page("app.py").run())
-    fine(app.selectbox(key="set_data").set_value("compas").run())
+    fine(app.selectbox(key="set_data").set_value("german").run())
     app = fine(app.switch_page("pages/lesson.py").run())
     assert current(app) == step
     app = fine(app.switch_page("app.py").run())
     press(app, "Undo")
-    assert current(app).data == "compas"
+    assert current(app).data == "german"

@@ -154,19 +154,19 @@ def test_a_file_that_is_no_use_says_why(content, sentence):
 @pytest.mark.parametrize(
     ("file", "sentence"),
     [
-        (document() | {"runs": ["A"]}, "Run 1 of the file is not taken: it is not a run"),
-        (entry(name=3), "its name is no text"),
-        (entry(name=None), "its name is missing"),
-        (entry(settings=None), "“A” is not taken: its settings are missing."),
-        (entry(settings={"data": "compas"}), "its settings lack fairness criterion, base model"),
-        (document(colour="red"), "its settings hold “colour”"),
+        (document() | {"runs": ["A"]}, "“Run 1” is not taken: Expected `object`, got `str`"),
+        (entry(name=3), "“Run 1” is not taken: name: Expected `str`, got `int`"),
+        (entry(name=None), "“Run 1” is not taken: name: Expected `str`, got `null`"),
+        (entry(settings=None), "“A” is not taken: settings: Expected `object`, got `null`."),
+        (entry(settings={"data": "compas"}), "settings: A field is missing, `fairness`"),
+        (document(colour="red"), "settings: There is no field `colour`"),
         (document(data="moon"), "there is no data set “moon” here; there are law_school"),
         (document(data="own-abc"), "about uploaded data"),
         (document(f="oracle"), "its base model “oracle” is not known"),
         (document(fairness=HOSTILE), "its fairness criterion “<script>alert(1)</sc” is not known"),
-        (document(k="2"), "its k is not a number"),
-        (document(k=True), "its k is not a number"),
-        (document(data=3), "its data set is not text"),
+        (document(k="2"), "settings.k: Expected `float`, got `str`"),
+        (document(k=True), "settings.k: Expected `float`, got `bool`"),
+        (document(data=3), "settings.data: Expected `str`, got `int`"),
     ],
 )
 def test_a_run_that_is_no_use_is_named_and_the_others_are_taken(file, sentence):
@@ -202,7 +202,7 @@ def test_many_runs_and_many_problems_are_counted():
     assert [run.name for run in runs] == ["A", "A (2)", "A (3)", "A (4)"]
     assert len(problems) == 7
     assert problems[5] == "And 15 more of this kind."
-    assert problems[6] == "The file holds 40 runs and there is room for 24: the first 24 were read."
+    assert problems[6] == "The file holds 40 runs. The first 24 were read; there is no more room."
 
 
 def test_names():

@@ -8,8 +8,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, go_on, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending
+from commod.dashboard.jobs.service import Pending, draw_pending, get, go_on, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, again, asked_refits, form_of, side_by_side
 from commod.dashboard.pages.decide.verdict import answer_in_words, draw_pictures, paint_table
@@ -17,9 +16,10 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import methods as sweeps
-from commod.dashboard.views.verdicts import verdict_in_words
+from commod.dashboard.views.checks import verdict_in_words
 from commod.decisions import Requirements
 from commod.experiments import Sweep, checks
+from commod.uploads.limits import count_of
 
 
 @dataclass
@@ -43,16 +43,18 @@ class Beside:
         self.candidates = self._candidates(self.found)
         self._lacked += [task for _, task in self._refits()]
         self.told.markdown(answer_in_words(self.candidates, waiting=self._waits))
-        self.rows = paint_table(st, self.candidates)
+        self.rows = paint_table(st, self.candidates, self.result)
         self._offer_best()
         self.refitting = st.empty()
         self._offer_refits()
+        searched = 1 + sum(len(sweep.models) for sweep in self.found.values())
         st.caption(
-            "Of each method the most accurate model that meets the requirements beyond doubt, else that meets them at "
-            "all, else the nearest that changes anybody; it is chosen on the people on whom it is judged, which "
-            "flatters it a little. In brackets: 95\u00a0% interval over people. ○: the method must know the group of "
-            "everyone it decides on."
+            f"{count_of(searched, 'model')} searched. Of each method the most accurate model that meets the "
+            "requirements beyond doubt, else that meets them at all, else the nearest that changes anybody; it is "
+            "chosen on the people on whom it is judged, which flatters it a little. In brackets: 95\u00a0% interval "
+            "over people. ○: the method must know the group of everyone it decides on."
         )
+        st.caption(tip("four_fifths_law"))
         draw_pictures(self.candidates, self.required)
         self._go_on()
 
@@ -135,7 +137,7 @@ class Beside:
     def _paint(self, found: dict[str, Sweep]) -> None:
         self.candidates = self._candidates(found)
         self.told.markdown(answer_in_words(self.candidates, waiting=True))
-        paint_table(self.rows, self.candidates)
+        paint_table(self.rows, self.candidates, self.result)
 
     def _pending(self, name: str, task: Task) -> Pending:
         """One that fails leaves the intervals over people."""

@@ -2,16 +2,15 @@
 
 import streamlit as st
 
-from commod.dashboard.jobs.service import go_on
-from commod.dashboard.jobs.wait import draw_pending
+from commod.dashboard.jobs.service import draw_pending, go_on
 from commod.dashboard.pages.decide import others, pairs, verdict
-from commod.dashboard.pages.decide.brought import draw_brought
 from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
 from commod.dashboard.pages.decide.required import draw_requirements, meanings
 from commod.dashboard.pages.decide.sealed import draw_sealed
 from commod.dashboard.pages.decide.sign import draw_sign
+from commod.dashboard.pages.decide.uploaded_record import draw_uploaded_record
 from commod.dashboard.state import session
-from commod.dashboard.text.glossary import words
+from commod.dashboard.text.glossary import tip, words
 from commod.dashboard.views import frame
 from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.model import current_model
@@ -38,7 +37,7 @@ def show() -> None:
     if not required:
         go_on()  # nothing
         pairs.show(required)
-        checking = draw_brought()
+        checking = draw_uploaded_record()
         session.keep_link(**sweeps.link())
         draw_pending(checking)
         return
@@ -46,7 +45,7 @@ def show() -> None:
     beside = others.Beside(session.current(), result, required)
     answers = result.answers(refits=refits_of_screen(result))
     verdict.draw_verdict(on_screen(result, required), required, answers)
-    st.header("The others beside it", anchor="others")
+    st.header("Search for less discriminatory alternatives", anchor="others", help=tip("lda"))
     beside.draw()
     pairs.show(required)
     st.header("Seal the decision", anchor="sign")
@@ -54,6 +53,6 @@ def show() -> None:
     tried["limits"].add(hash(required))
     tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)
     draw_sign(result, beside.candidates, required)
-    checking = draw_brought()
+    checking = draw_uploaded_record()
     session.keep_link(**sweeps.link())
     beside.finish(checking)  # what may take a while comes last: the page above is complete without it

@@ -9,14 +9,15 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.charts.decisions import plot_requirement
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, keeping
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.checks import changing_table
-from commod.dashboard.views.verdicts import lines_of_verdicts, verdict_in_words
+from commod.dashboard.views.checks import changing_table, lines_of_verdicts, verdict_in_words
+from commod.dashboard.views.impact import impact_in_words
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
 from commod.decisions.verdicts import rounded
 from commod.explain.checks import Answer
@@ -32,7 +33,8 @@ def draw_verdict(shown: Candidate, required: Requirements, answers: Mapping[str,
     st.markdown(f"**{verdict_in_words(shown.checked, shown.facts.people, 'The model on your screen')}**")
     if shown.collapse:
         st.warning(
-            f"This model has collapsed. Do not use it, whatever requirements it meets. {escape_markdown(shown.collapse)}",
+            "This model has collapsed. Do not use it, whatever requirements it meets. "
+            + escape_markdown(shown.collapse),
             icon=":material/warning:",
         )
     st.markdown(lines_of_verdicts(shown.checked))
@@ -98,12 +100,12 @@ _ONE = {
 # ---- side by side ----
 
 
-def paint_table(place: Any, candidates: Sequence[Candidate]) -> Any:
+def paint_table(place: Any, candidates: Sequence[Candidate], result: FitResult) -> Any:
     """Draw the table at a place, or draw it again as more is known; gives the place."""
-    return changing_table(place, table_html(candidates))
+    return changing_table(place, table_html(candidates, result))
 
 
-def table_html(candidates: Sequence[Candidate]) -> Markup:
+def table_html(candidates: Sequence[Candidate], result: FitResult) -> Markup:
     """A row for each requirement, a column for each model."""
     first = candidates[0].checked
     rows: list[tuple[str, list[tuple[str, str, str]]]] = [("All together", [_together(one) for one in candidates])]
@@ -115,6 +117,8 @@ def table_html(candidates: Sequence[Candidate]) -> Markup:
         for one in candidates
     ]
     rows.append(("Decisions changed", changed))
+    told = [impact_in_words(result.scene, one.decisions) for one in candidates]
+    rows += [(name, [("", *each[name]) for each in told]) for name in told[0]]
     models = [(one.title, ": ".join(filter(None, (one.setting, AS_F if one.is_as_f else "")))) for one in candidates]
     return style() + style("verdicts") + piece("verdicts", "Required", models, rows, TABLE)
 

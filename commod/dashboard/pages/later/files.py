@@ -16,7 +16,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.processes import TOO_LARGE, TOO_LONG
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.uploads import UploadError, take_upload
@@ -111,7 +111,7 @@ class LaterFiles:
         digest = hashlib.sha256(model).hexdigest()
         key = (data, digest, batch.digest)
         if key not in self.looks:
-            task = tasks.watch(self.token, (digest, batch.digest), model, batch.content, batch.name)
+            task = tasks.watch(self.token, (digest, batch.digest), model, batch.content)
             found: Watched = _in_bounds(task, place, "Looking at the batch")
             while len(self.looks) >= MAX_LOOKS:
                 self.looks.pop(next(iter(self.looks)))

@@ -13,22 +13,22 @@ import streamlit as st
 from commod import portable
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, in_line, result_of
+from commod.dashboard.jobs.service import Pending, draw_pending, get, in_line, result_of, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.standalone import MOST_PEOPLE, grid_of, page_html
+from commod.dashboard.pages.take_home.card import model_card
 from commod.dashboard.pages.take_home.files import file_name, predictions_csv
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided
+from commod.dashboard.pages.take_home.report_law import impact_ratios
 from commod.dashboard.state import session
 from commod.dashboard.state.decision import signed_decision
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words, limits_in_words
-from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.views import frame
-from commod.dashboard.views.download import offer
-from commod.dashboard.views.model import current_model
-from commod.dashboard.views.model_file import model_file
+from commod.dashboard.views.chart import offer
+from commod.dashboard.views.model import current_model, model_file
 from commod.datasets import is_shipped
 from commod.decisions import Requirements, best_under, facts_of
 from commod.experiments.refits import Refits
@@ -89,9 +89,9 @@ def exports(
             "Report",
             "HTML",
             ":material/description:",
-            "To read, print or send on: settings, figures, charts, concepts in words, who changed, limits and caveats, "
-            "as a model card in one file.",
-            file_name(result, "report", "html"),
+            "To read, print or send on: a bias profile with settings, figures, charts, concepts in words, who changed, "
+            "impact ratios by category, what the EU AI Act asks for, limits and caveats.",
+            file_name(result, "bias_profile", "html"),
             f"about {_size(REPORT_SIZE)}",
             partial(_report, result, settings, code, required, record),
         ),
@@ -104,6 +104,26 @@ def exports(
             file_name(result, "predictions", "csv"),
             f"about {_size(len(result.scene.test) * ROW_SIZE)}",
             lambda: predictions_csv(result, None if many else result_of(tasks.refits(result))),
+        ),
+        Export(
+            "Impact ratios",
+            "CSV",
+            ":material/balance:",
+            "To report to others: selection and scoring rates and impact ratios of f and g by category, in the form of "
+            "New York City's Local Law 144. Not an independent audit.",
+            file_name(result, "impact_ratios", "csv"),
+            "about 2 kB",
+            lambda: safe_csv(impact_ratios(result)),
+        ),
+        Export(
+            "Model card",
+            "Markdown",
+            ":material/id_card:",
+            "To publish g: what it is for, its figures and caveats, with the metadata that model hubs read. Save it as "
+            "README.md beside the model file.",
+            file_name(result, "model_card", "md"),
+            "about 5 kB",
+            lambda: model_card(result, code, _today()).encode(),
         ),
         Export(
             "Recipe",
@@ -228,8 +248,6 @@ def _report(
     limits = result_of(tasks.limits(result.settings))
     sense = [result_of(task(result)) for task in (tasks.evidence, tasks.merit, tasks.refits)]
     fingerprint = hashlib.sha256(model_file(result).encode()).hexdigest()
-    now = datetime.now(UTC)
-    date = f"{now.day} {now:%B %Y}"
     limited = limits_in_words(settings)
     if limited:
         limited = f"{limited} {result.beside(result_of(tasks.fit(settings.free())))}"
@@ -239,11 +257,16 @@ def _report(
         limits,
         *sense,
         code=code,
-        date=date,
+        date=_today(),
         fingerprint=fingerprint,
         limited=limited,
         decided=_decided(result, settings, required, record, sense[-1]),
     ).encode()
+
+
+def _today() -> str:
+    now = datetime.now(UTC)
+    return f"{now.day} {now:%B %Y}"
 
 
 def _decided(
@@ -255,7 +278,7 @@ def _decided(
     facts = facts_of(result.scene, result.decisions, result.cell, refits)
     swept = [found for name in METHODS if name != "commod" and (found := get(tasks.sweep(settings, name))) is not None]
     rivals = tuple(best_under(required, result.scene, sweep) for sweep in swept)
-    return Decided(required, facts, rivals, record)
+    return Decided(required, facts, rivals, record, 1 + sum(len(sweep.models) for sweep in swept))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

@@ -8,14 +8,15 @@ import pandas as pd
 from markupsafe import Markup
 
 from commod import __version__
-from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult, trouble_in_words
 from commod.dashboard.pages.take_home.report_decided import Decided, decided_parts
 from commod.dashboard.pages.take_home.report_figures import bound, each_group, figure_rows, trade_off, who, widened
+from commod.dashboard.pages.take_home.report_law import law_parts
 from commod.dashboard.pages.take_home.report_sense import by_certainty, by_record, by_refits, calibration
 from commod.dashboard.state.settings import CONTROLS, data_in_words, described
 from commod.dashboard.text.escape import bold
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import cards_of, document, nodes_of
-from commod.dashboard.views.trouble import trouble_in_words
 from commod.datasets import Task
 from commod.datasets.choice_options import ROLES, roles_json
 from commod.datasets.raw import in_words as rule_in_words
@@ -45,7 +46,7 @@ def report_html(
     limited: str = "",
     decided: Decided = NOTHING_DECIDED,
 ) -> str:
-    """A model card of one fit as one HTML file that needs nothing else; its words are in ``report.html``.
+    """A bias profile of one fit as one HTML file that needs nothing else; its words are in ``report.html``.
 
     `tree`: of the changes; None where there is none. `limits`: the exact bound on this scene. `evidence`, `merit`,
     `refits`: whether the changes make sense. `code`: the Python that makes the model again. `date`: when it was made,
@@ -57,7 +58,7 @@ def report_html(
     decision = decided_parts(result, decided)
     return document(
         "report.html",
-        kicker=f"Model card · COMMOD Explorer · {date}",
+        kicker=f"Bias profile · COMMOD Explorer · {date}",
         title=f"{data_in_words(result.settings)}: a fairer copy of a model",
         lead=f"{decision['confirmed']} {result.verdict}".strip(),
         result=result,
@@ -95,6 +96,8 @@ def report_html(
         each_group=each_group(result),
         contract=[[str(rule.name), rule_in_words(rule)] for rule in task.contract],
         p_rules=_p_rules(result),
+        four_fifths_law=tip("four_fifths_law"),
+        **law_parts(result),
         **decision,
         **trade_off(result),
         **who(result),

@@ -8,6 +8,7 @@ import pandas as pd
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import in_words
+from commod.dashboard.views.impact import impact_in_words
 from commod.decisions import (
     VERDICTS,
     Best,
@@ -39,6 +40,7 @@ class Decided:
     rivals: tuple[Best, ...] = ()  # of the methods whose sweeps were there, the best model under the requirements
     # The decision that was sealed on these data, see `commod.decisions.make_record`.
     record: Mapping[str, Any] | None = None
+    searched: int = 0  # models of all these methods
 
 
 def decided_parts(result: FitResult, decided: Decided) -> dict[str, Any]:
@@ -47,6 +49,7 @@ def decided_parts(result: FitResult, decided: Decided) -> dict[str, Any]:
     return {
         "verdicts": {} if checked is None else _verdicts(result, decided, checked),
         "rivals": [] if checked is None else _rivals(result, decided, checked),
+        "searched": decided.searched,
         "signed": {} if decided.record is None else _signed(result, decided.record),
         "confirmed": _confirmed(result, decided.record),
     }
@@ -83,6 +86,7 @@ def _rivals(result: FitResult, decided: Decided, checked: pd.DataFrame) -> list[
     def row(title: str, setting: str, found: pd.DataFrame, decisions: Any, verdict: str = "") -> list[str]:
         figures = scene.figures(decisions)
         told = [figure.show(figures[figure.name]) for figure in (fair, FIGURES["accuracy"], FIGURES["change_rate"])]
+        told += [short for short, _ in impact_in_words(scene, decisions).values()]
         return [title, setting, _sign(verdict or overall(found)), met_in_words(found["verdict"]), *told]
 
     if not decided.rivals:

@@ -1,12 +1,28 @@
-"""The question of a step, and the guess that is made before anything moves: on the Lesson page and in a room."""
+"""A step with its models from the app's queue, its question and the guess: on the Lesson page and in a room."""
 
 from typing import Any
 
 import streamlit as st
 
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.service import result_of
+from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.lesson.progress import Progress, carry, lesson
 from commod.dashboard.views.lesson.script import Question, in_markdown
+from commod.dashboard.views.lesson.steps import Stage, Step
 from commod.dashboard.views.words import say
+from commod.experiments.sweep import Cell
+
+
+def live_stage(step: Step, place: Any, here: Settings | None = None) -> Stage:
+    """The step with its models, each waited for when it is first asked for, its progress shown at `place`."""
+    return Stage(
+        step,
+        lambda settings: result_of(tasks.fit(settings), place, "Training"),
+        lambda model: result_of(tasks.shap(model), place, "SHAP"),
+        lambda settings, *rival: result_of(tasks.rival(settings, Cell(*rival)), place, "Training another method"),
+        here,
+    )
 
 
 def ask(here: Progress, place: int, question: Question) -> None:

@@ -20,7 +20,7 @@ from commod.dashboard.text.language import phrase
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.lesson.steps import Stage, Step
 from commod.explain import ShapComparison
-from commod.explain.sense import SURE
+from commod.explain.plausibility import SURE
 from commod.metrics.counts import Counts
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
@@ -70,21 +70,7 @@ def group_table(model: FitResult) -> pd.DataFrame:
 
 
 # Of each group; shares are in percent, all else is counted in people.
-GROUP = (
-    "name",
-    "people",
-    "share",
-    "base_rate",
-    "positive",
-    "positives",
-    "wrong",
-    "found",
-    "blamed",
-    "changed",
-    "raised",
-    "lowered",
-    "gained",
-)
+GROUP = tuple("name people share base_rate positive positives wrong found blamed changed raised lowered gained".split())
 
 
 def _groups(model: FitResult, step: Step) -> list[Any]:
@@ -291,9 +277,8 @@ def beside_paying(at: Stage) -> pd.DataFrame:
     moved = {name for name, _ in (*at.step.goal, *at.step.beside)}
     rows = []
     for model in (at.before, at.after, at.beside):
-        title = ", ".join(
-            f"{CONTROLS[name].name} {getattr(model.settings, name):g}" for name in CONTROLS if name in moved
-        )
+        values = {control.name: getattr(model.settings, name) for name, control in CONTROLS.items() if name in moved}
+        title = ", ".join(f"{name} {value:g}" for name, value in values.items())
         rows.append(vars(_people_paying(title, model)))
     return pd.DataFrame(rows)[PAYING]
 
@@ -366,20 +351,16 @@ DP, EO, TRUTH, BEGAN, HERE = "dp", "eo", "truth", "began", "here"
 
 
 def conflict_paths(at: Stage) -> pd.DataFrame:
-    """P-Rule and mistreatment along λ_fair for both criteria, of the labels, at the start, and where the sliders are.
-
-    Columns ``kind, lambda_fair, p_rule, dm``.
-    """
+    """P-Rule and mistreatment (``p_rule, dm``) along ``lambda_fair``, a path or a point for each ``kind``."""
     columns = ["kind", "lambda_fair", "p_rule", "dm"]
     points = [
         at.far.path.assign(kind=DP),
         at.other.path.assign(kind=EO),
         pd.DataFrame([{"kind": TRUTH, "lambda_fair": np.nan, "p_rule": p_rule_of_labels(at.before), "dm": 0.0}]),
         at.before.path.tail(1).assign(kind=BEGAN),
-        at.live.path.tail(0 if at.shown.model() == at.step.start.model() else 1).assign(
-            kind=HERE
-        ),  # else one hides the other
     ]
+    if at.shown.model() != at.step.start.model():  # or one would hide the other
+        points.append(at.live.path.tail(1).assign(kind=HERE))
     return pd.concat([path[columns] for path in points], ignore_index=True)
 
 

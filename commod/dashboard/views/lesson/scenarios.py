@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from jinja2 import TemplateError
@@ -41,7 +41,6 @@ _TEXTS = ("title", "text", "question", "unit", "options", "says", "told", "talk"
 _PARAGRAPHS = ("text", "told")
 # Tables of a step, and what is said of it besides.
 _TABLES = ("goal", "beside", "rivals")
-_OF_FILE = {"title", "step", "tables", "names"}
 _KNOWN = [name for name in (*Step.__struct_fields__, "data") if name not in ("language", "names")]
 # How a figure may be written: 3, 1,234, 0.44, 12 %.
 _FORMAT = re.compile(r"\+?,?(\.[0-4])?[dfg%]?")
@@ -117,10 +116,8 @@ def _read_languages(folder: Path, name: str) -> dict[str, Scenario]:
     """A scenario in all languages that it has; the first of them, in the order of `LANGUAGES`, says everything."""
     files = {path.name.split(".")[1]: path for path in sorted(folder.glob(f"{name}.*toml"))}
     if not re.fullmatch(r"[a-z0-9_]{1,40}", name) or not set(files) <= set(LANGUAGES):
-        raise ScenarioError(
-            f"{next(iter(files.values())).name}: a scenario's file is called like hiring.en.toml, in small letters, "
-            f"digits and _, then the language ({', '.join(LANGUAGES)})."
-        )
+        name = next(iter(files.values())).name
+        raise ScenarioError(f"{name}: name the file like hiring.en.toml, with a language of {', '.join(LANGUAGES)}.")
     first, *others = [language for language in LANGUAGES if language in files]
     entries = _load(files[first])
     found = {first: read_scenario(files[first], entries, first)}
@@ -144,17 +141,13 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scenario:
-    """The scenario of a file that says everything.
-
-    Raises ScenarioError if something in it is not known, or not as it must be.
-    """
-    _check_file(path.name, entries)
+    """The scenario of a file that says everything; ScenarioError if something in it is wrong."""
+    file, steps = _file(path.name, entries), list[Step]()
     try:
-        tables = add_tables(path, entries.get("tables", {}))
+        tables = add_tables(path, file.tables)
     except ValueError as error:
         raise ScenarioError(f"{path.name}: {error}") from None
-    names, steps = _names(path.name, entries), list[Step]()
-    for number, entry in enumerate(entries["step"], start=1):
+    for number, entry in enumerate(file.step, start=1):
         where = _where(path.name, number, entry)
         if unknown := [name for name in entry if name not in _KNOWN]:
             raise ScenarioError(f"{where}: {_unknown(unknown[0], _KNOWN)}")
@@ -163,15 +156,15 @@ def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scen
             raise ScenarioError(f"{where}: data {_unknown(data, known)}")
         if not isinstance(start, dict):
             raise ScenarioError(f"{where}: start must be a table of controls.")
-        step = _step(where, entry, _settings(where, known[data], start), language, names)
+        step = _step(where, entry, _settings(where, known[data], start), language, file.names)
         _check_step(where, step)
         if step.name in {other.name for other in steps}:
             raise ScenarioError(f"{where}: another step has this name.")
         steps.append(step)
-    return Scenario(path.name.split(".")[0], language, entries["title"], tuple(steps))
+    return Scenario(path.name.split(".")[0], language, file.title, tuple(steps))
 
 
-def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, names: Any) -> Step:
+def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, names: dict[str, str]) -> Step:
     made = {name: value for name, value in entry.items() if name not in ("data", "start")}
     for name in _TABLES:
         if isinstance(made.get(name), dict):
@@ -180,7 +173,7 @@ def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, 
         if isinstance(made.get(name), list):
             made[name] = [{"text": said} if isinstance(said, str) else said for said in made[name]]
     try:
-        return msgspec.convert(made | {"start": start, "language": language, "names": names}, Step)
+        return msgspec.convert(made | {"start": start, "language": language, "names": tuple(names.items())}, Step)
     except msgspec.ValidationError as error:
         raise ScenarioError(f"{where}: {place_and_reason(error)}.") from None
 
@@ -207,9 +200,8 @@ def _opening(data: str) -> Settings:
 
 def _check_control(where: str, name: str, value: Any, task: str) -> None:
     if name not in CONTROLS or name in ("data", "groups"):
-        raise ScenarioError(
-            f"{where}: the control {_unknown(name, [c for c in CONTROLS if c not in ('data', 'groups')])}"
-        )
+        known = [control for control in CONTROLS if control not in ("data", "groups")]
+        raise ScenarioError(f"{where}: the control {_unknown(name, known)}")
     control = CONTROLS[name]
     try:
         offered = control.takes(value, task)
@@ -224,8 +216,6 @@ def _check_step(where: str, step: Step) -> None:
     """What a type does not tell: names, places and numbers that must be known."""
     if not re.fullmatch(r"[a-z0-9_]{1,40}", step.name) or step.name.isdecimal():
         raise ScenarioError(f"{where}: the name must be of small letters, digits and _, and no number.")
-    if not 1 <= step.minutes <= 240:
-        raise ScenarioError(f"{where}: minutes must be 1 to 240.")
     if len(step.goal) > 1:
         raise ScenarioError(f"{where}: goal is one control, the one that is moved after the guess.")
     for name, value in (*step.goal, *step.beside):
@@ -308,21 +298,20 @@ def _unknown(name: Any, known: Iterable[str]) -> str:
 # ---- of any file ----
 
 
-def _check_file(file: str, entries: Mapping[str, Any]) -> None:
-    if unknown := sorted(set(entries) - _OF_FILE):
-        raise ScenarioError(f"{file}: {_unknown(unknown[0], sorted(_OF_FILE))}")
-    if not isinstance(entries.get("title"), str):
-        raise ScenarioError(f'{file}: title = "…" is missing.')
-    steps = entries.get("step")
-    if not isinstance(steps, list) or not 1 <= len(steps) <= MAX_STEPS or not all(isinstance(s, dict) for s in steps):
-        raise ScenarioError(f"{file}: 1 to {MAX_STEPS} steps are needed, each under [[step]].")
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """A scenario's file; `names` says how groups and people are called: "Non-White" = "non blancs"."""
+
+    title: str
+    step: Annotated[list[dict[str, Any]], msgspec.Meta(min_length=1, max_length=MAX_STEPS)]
+    tables: dict[str, Any] = {}
+    names: dict[str, str] = {}
 
 
-def _names(file: str, entries: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    names = entries.get("names", {})
-    if not isinstance(names, dict) or not all(isinstance(text, str) for text in names.values()):
-        raise ScenarioError(f'{file}: [names] says how groups and people are called: "Non-White" = "non blancs".')
-    return tuple(names.items())
+def _file(name: str, entries: Mapping[str, Any]) -> _File:
+    try:
+        return msgspec.convert(entries, _File)
+    except msgspec.ValidationError as error:
+        raise ScenarioError(f"{name}: {place_and_reason(error)}.") from None
 
 
 def _where(file: str, number: int, entry: Mapping[str, Any]) -> str:
@@ -338,18 +327,17 @@ def read_translation(
 ) -> Scenario:
     """A scenario in another language: its texts from this file, all else as the first language has it.
 
-    Raises ScenarioError if it has other steps, or says more than texts, or fewer or more of them.
+    Raises ScenarioError if it has other steps, or anything but just these texts.
     """
-    _check_file(path.name, entries)
-    if "tables" in entries:
+    file = _file(path.name, entries)
+    if file.tables:
         raise ScenarioError(f"{path.name}: a translation has texts only; tables are of the first language's file.")
-    names, found = _names(path.name, entries), entries["step"]
-    if [entry.get("name") for entry in found] != [step.name for step in first.steps]:
-        raise ScenarioError(
-            f"{path.name}: the steps must be {', '.join(step.name for step in first.steps)}, in this order."
-        )
+    if [entry.get("name") for entry in file.step] != [step.name for step in first.steps]:
+        names = ", ".join(step.name for step in first.steps)
+        raise ScenarioError(f"{path.name}: the steps must be {names}, in this order.")
     steps = []
-    for number, (entry, original, step) in enumerate(zip(found, originals["step"], first.steps, strict=True), start=1):
+    parts = zip(file.step, originals["step"], first.steps, strict=True)
+    for number, (entry, original, step) in enumerate(parts, start=1):
         where = _where(path.name, number, entry)
         if told := [name for name in entry if name not in (*_TEXTS, "name")]:
             raise ScenarioError(f"{where}: {told[0]} is the same in every language; a translation leaves it out.")
@@ -357,14 +345,14 @@ def read_translation(
             raise ScenarioError(f"{where}: {single[0]} stands in one of the two languages only.")
         for name in set(_TEXTS) & set(entry):
             _check_same_length(where, name, entry[name], original[name])
-        translated = _step(where, {**original, **entry}, step.start, language, names)
+        translated = _step(where, {**original, **entry}, step.start, language, file.names)
         for name in _PARAGRAPHS:  # each keeps its condition
             said = zip(getattr(translated, name), getattr(step, name), strict=True)
             paragraphs = tuple(Paragraph(new.text, old.when) for new, old in said)
             translated = structs.replace(translated, **{name: paragraphs})
         _check_texts(where, translated)
         steps.append(translated)
-    return replace(first, language=language, title=entries["title"], steps=tuple(steps))
+    return replace(first, language=language, title=file.title, steps=tuple(steps))
 
 
 def _check_same_length(where: str, name: str, said: Any, original: Any) -> None:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import GRIDS, Settings, controls_of
 from commod.experiments import Model
 from commod.explain import ShapComparison
+
+_MINUTES = Meta(ge=1, le=240)
 
 
 class Paragraph(Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,7 +27,7 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     name: str  # in links
     # What it is called, and how long a class takes over it.
     title: str
-    minutes: int | float
+    minutes: Annotated[int, _MINUTES] | Annotated[float, _MINUTES]
     start: Settings  # what the sliders show when the step is opened
     # Before the question, and after the answer.
     text: tuple[Paragraph, ...]
@@ -64,21 +66,8 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 # What a step can show; `commod.dashboard.pages.lesson.pictures` draws it.
-SHOWS = (
-    "groups",
-    "dots",
-    "curve",
-    "figures",
-    "changes",
-    "beside",
-    "rivals",
-    "conflict",
-    "two_groups",
-    "concepts",
-    "shap",
-    "record",
-    "biased",
-    "certainty",
+SHOWS = tuple(
+    "groups dots curve figures changes beside rivals conflict two_groups concepts shap record biased certainty".split()
 )
 
 

@@ -1,0 +1,59 @@
+"""What commands print, and the files they read."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TextIO
+from unicodedata import category
+
+
+def say(text: str = "", file: TextIO | None = None) -> None:
+    """Print, with what would command a terminal or turn the text around escaped: it may come from a stranger's file."""
+    hidden = ("C", "Zl", "Zp")
+    escaped = (
+        letter if letter == "\n" or not category(letter).startswith(hidden) else json.dumps(letter)[1:-1]
+        for letter in text
+    )
+    print("".join(escaped), file=file)
+
+
+def tell(text: str) -> None:
+    """Print one line to stderr."""
+    say(one_line(text), file=sys.stderr)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks."""
+    return " ".join(text.splitlines())
+
+
+def plain(text: str) -> str:
+    """With the hyphen for a minus, which every terminal can print and other programs can read."""
+    return text.replace("−", "-")
+
+
+def show_progress(done: int, total: int, seconds_left: float | None) -> None:
+    """Say on stderr how far a command is, over what was said before; nothing, if nobody watches."""
+    if sys.stderr.isatty():
+        left = "" if seconds_left is None else f", about {seconds_left:.0f} s left"
+        print(f"\r{done} of {total} models{left}   ", end="", file=sys.stderr, flush=True)
+
+
+def end_progress() -> None:
+    """Begin a new line after `show_progress`."""
+    if sys.stderr.isatty():
+        say(file=sys.stderr)
+
+
+def content_of(path: Path, what: str) -> bytes:
+    """The bytes of a file."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read ({error.strerror}): give the path of {what}.") from None
+
+
+def check_folder(option: str, out: Path) -> None:
+    """Refuse a file to write whose folder is not there."""
+    if not out.absolute().parent.is_dir():
+        raise ValueError(f"The folder of {option} {out} does not exist: make it first, or choose another.")

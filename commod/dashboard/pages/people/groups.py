@@ -1,0 +1,228 @@
+"""What the change did to each group, and to which segments of the people."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from commod.charts.people import AFTER, BEFORE, plot_group_rates, plot_outcomes, plot_segment_shares
+from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.service import result_of
+from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.html import html_table
+from commod.dashboard.text.stories import called
+from commod.dashboard.views.chart import Table, draw, fold
+from commod.explain.concepts import in_percent
+from commod.explain.people import FEW, MAX_LEVELS, Segments, explain_outcomes, open_gaps, rank_segments
+
+OUTCOMES = "True and false positives of each group before and now"
+
+
+def draw_outcomes(result: FitResult) -> None:
+    """True and false positives of each group, in people."""
+    spec = result.task.spec
+    test = result.scene.test
+    frame = explain_outcomes(result.task, test.y, test.sensitive, result.scene.decisions_test, result.decisions)
+    yes = escape_markdown(spec.outcomes[1])
+    st.header("What it did to each group, by what is recorded")
+    if result.has_many_groups:
+        frame = frame.sort_values(["label", "rate_after"], ascending=False, kind="stable")
+        for place, label in zip(st.columns(2, gap="large"), (1, 0), strict=True):
+            with place:
+                st.markdown(f"**Recorded “{escape_markdown(spec.outcomes[label])}”**")
+                _draw_many(frame[frame["label"] == label], spec.outcomes[1])
+    else:
+        _draw_two(frame, spec.outcomes)
+    said = "in a person's favour" if spec.favourable else "against a person"
+    st.caption(
+        f"On test. “{yes}” without a record of it is a false positive: here, an error {said}."
+        + (" Dashed: everyone now." if result.has_many_groups else "")
+    )
+    words = {label: f"{spec.outcomes[label]} ({'true' if label else 'false'} positives)" for label in (0, 1)}
+    fold(
+        Table(
+            OUTCOMES,
+            "outcomes_table",
+            {
+                "group": ("Group", ""),
+                "recorded": ("Recorded", ""),
+                "count": ("People", ","),
+                "before": (f"“{spec.outcomes[1]}” before", ","),
+                "after": ("now", ","),
+                "gained": ("newly", ","),
+                "lost": ("no longer", ","),
+                "rate_before": ("Rate before", ".1%"),
+                "rate_after": ("Rate now", ".1%"),
+                "low": ("95 % from", ".1%"),
+                "high": ("to", ".1%"),
+            },
+        ),
+        lambda: frame.assign(recorded=frame["label"].map(words)),
+    )
+
+
+def _draw_two(frame: pd.DataFrame, words: tuple[str, str]) -> None:
+    rows = []
+    for rank, row in enumerate(frame[frame["count"] > 0].to_dict("records")):
+        ends = sorted((row["rate_before"], row["rate_after"]))
+        few = "" if row["enough"] else ", too few"
+        for model, part in ((BEFORE, "before"), (AFTER, "after")):
+            rows.append(
+                {
+                    "name": f"{row['group']}, “{words[row['label']]}” ({row['count']:,}{few})",
+                    "rank": rank,
+                    "model": model,
+                    "rate": row[f"rate_{part}"],
+                    "low": ends[0],
+                    "high": ends[1],
+                    "people": row[part],
+                    "count": row["count"],
+                }
+            )
+    draw(
+        plot_outcomes,
+        pd.DataFrame(rows),
+        alt="Rates of positive decisions by group and label, before and now.",
+        table=OUTCOMES,
+        decision=words[1],
+    )
+
+
+def _draw_many(frame: pd.DataFrame, decision: str) -> None:
+    """One label of many groups, with the intervals of the rates now and everyone's rate."""
+    rows = []
+    for rank, row in enumerate(frame[frame["count"] > 0].to_dict("records")):
+        few = "" if row["enough"] else ", too few"
+        group = {"name": f"{row['group']} ({row['count']:,}{few})", "rank": rank}
+        group |= {name: row[name] for name in ("low", "high", "count")}
+        for model, part in ((BEFORE, "before"), (AFTER, "after")):
+            rows.append(group | {"model": model, "rate": row[f"rate_{part}"], "people": row[part]})
+    draw(
+        plot_group_rates,
+        pd.DataFrame(rows).assign(overall=frame["after"].sum() / frame["count"].sum()),
+        alt="Rates of positive decisions by group, before and now.",
+        table=OUTCOMES,
+        decision=decision,
+    )
+
+
+# As many are drawn; the table has all. And as many rows of those where the gap stays open.
+TOP, NEGLECTED = 15, 8
+RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}
+AXES = {"changed": "Changed", "better": "Now better off", "worse": "Now worse off"}
+PARTS = {"all": "All", "one": "One attribute", "two": "Two attributes"}
+SEGMENTS = Table(
+    "All segments as a table",
+    "segments_table",
+    {
+        "segment": ("Segment", ""),
+        "count": ("People", ","),
+        "changed": ("Changed", ","),
+        "better": ("Better", ","),
+        "worse": ("Worse", ","),
+        "share": ("Share ranked by", ".1%"),
+        "low": ("95 % from", ".1%"),
+        "high": ("to", ".1%"),
+    },
+)
+
+
+def draw_segments(result: FitResult) -> None:
+    """The first segments in a chart, all of them in a table."""
+    st.header("Where the change is largest")
+    found: Segments = result_of(tasks.segments(result))
+    left, right = st.columns(2, gap="medium")
+    of = _choose(left, "Rank by", RANKED_BY, "people_rank")
+    parts = _choose(right, "Segments of", PARTS, "people_parts")
+    table = found.table
+    if parts != "all":
+        table = table[(table["second"] == "") == (parts == "one")]
+    ranked = rank_segments(table, of)
+    pair = ranked["first"] + " · " + ranked["second"]
+    ranked["segment"] = pair.where(ranked["second"] != "", ranked["first"])
+    enough = ranked[ranked["enough"]]
+    overall = found.total[of] / found.total["count"]
+    small = ""
+    if found.small:
+        small = f" {found.small:,} more have fewer than {FEW} people and are not ranked."
+    st.markdown(
+        f"**The first of {found.ranked:,} segments are extreme partly by chance**: expect less of them on other "
+        f"people.{small}"
+    )
+    if enough.empty:
+        st.info(f"No segment has {FEW} people or more.", icon=":material/info:")
+    else:
+        _draw_top(enough.head(TOP), of, overall)
+    cut = "".join(
+        f" {escape_markdown(name)}: the {MAX_LEVELS} most frequent levels, {left} left out."
+        for name, left in found.cut.items()
+    )
+    st.caption(
+        f"On test. Bar: share of the segment; line: its 95 % interval; grey mark: everyone, {in_percent(overall)}.{cut}"
+    )
+    fold(SEGMENTS, ranked)
+
+
+def draw_open(result: FitResult) -> None:
+    """Who is neglected: the segments in which the gap stays open beyond chance, the widest first."""
+    test, before = result.scene.test, result.scene.decisions_test
+    found: pd.DataFrame = result.keep(
+        "open gaps", lambda: open_gaps(result.task, test.X, test.sensitive, before, result.decisions)
+    )
+    if found.empty:
+        return
+    st.header("Where the gap stays open")
+    stays, spec = found[found["low"] > 0], result.task.spec
+    behind, ahead = (
+        escape_markdown(called("en", spec, spec.groups.index(found[name].iloc[0]))) for name in ("behind", "ahead")
+    )
+    good = escape_markdown(spec.outcomes[spec.favourable])
+    st.markdown(
+        f"In **{len(stays):,} of {len(found):,}** segments, {behind} get “{good}” less often than {ahead} there under "
+        f"**g**, too, beyond chance.{' The repair neglects them.' if len(stays) else ''}"
+    )
+    rows = [
+        [
+            row.segment,
+            f"{row.count:,}",
+            in_percent(row.changed / row.count),
+            f"{100 * row.before:.1f}",
+            f"{100 * row.after:.1f} [{100 * row.low:.1f}, {100 * row.high:.1f}]",
+        ]
+        for row in stays.head(NEGLECTED).itertuples()
+    ]
+    headings = ["Segment", f"{found['behind'].iloc[0]} there", "Changed", "Gap under f, points", "Gap under g, points"]
+    if rows:
+        st.html(html_table(headings, rows, caption="Segments in which the gap stays open"))
+    st.caption(
+        f"On test; in brackets the 95 % interval. The widest {NEGLECTED}, of segments with {FEW} people or more of "
+        "both groups. Some are beyond chance by chance: of twenty such intervals one misses."
+    )
+
+
+def _choose(place: Any, label: str, options: dict[str, str], key: str) -> str:
+    """One of the options; the first, if what was chosen is clicked away."""
+    usual = next(iter(options))
+    chosen: str | None = place.segmented_control(
+        label, list(options), format_func=options.__getitem__, default=usual, key=key, persist_state="session"
+    )
+    return chosen or usual
+
+
+def _draw_top(top: pd.DataFrame, of: str, overall: float) -> None:
+    names = [
+        f"{first}|{second}: {part:,} of {count:,}" if second else f"{first}: {part:,} of {count:,}"
+        for first, second, part, count in top[["first", "second", of, "count"]].itertuples(index=False, name=None)
+    ]
+    draw(
+        plot_segment_shares,
+        top[["segment", "count", "share", "low", "high"]].assign(
+            part=top[of], rank=range(len(top)), overall=overall, name=names
+        ),
+        alt="Segments with the largest share of changed decisions, with intervals.",
+        table=SEGMENTS.title,
+        of=of,
+        title=AXES[of],
+        step=38 if (top["second"] == "").all() else 50,
+    )

@@ -1,0 +1,26 @@
+"""Adverse impact in words: the ratio beside four fifths, and Fisher's exact test."""
+
+from typing import Any
+
+import numpy as np
+
+from commod.experiments.scene import Scene
+from commod.metrics.impact import adverse_impact, impact_table
+
+FOUR_FIFTHS = 0.8
+
+
+def impact_in_words(scene: Scene, decisions: Any) -> dict[str, tuple[str, str]]:
+    """Of decisions on the test rows: the ratio and the test, each in short and with what stands behind it."""
+    task = scene.task
+    favourable = np.asarray(decisions) == task.spec.favourable
+    found = adverse_impact(impact_table(scene.test.sensitive, task.groups, favourable))
+    if found is None:
+        return dict.fromkeys(("Adverse impact ratio", "Fisher's exact test"), ("–", "nothing to compare"))
+    side = "four fifths or more" if found.ratio >= FOUR_FIFTHS else "below four fifths"
+    p = "p < 0.001" if found.p_value < 0.001 else f"p = {found.p_value:.3f}"
+    told = "within chance at 5 %" if found.p_value >= 0.05 else "beyond chance at 5 %"
+    return {
+        "Adverse impact ratio": (f"{found.ratio:.3f}", f"{side}\n{found.lowest} to {found.highest}"),
+        "Fisher's exact test": (p, told),
+    }

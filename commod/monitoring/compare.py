@@ -1,0 +1,207 @@
+"""Figures, changes, calibration and the tree of the changes, then and now, each with the interval of its difference."""
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from commod.decisions.facts import CONFIDENCE
+from commod.metrics.counts import Counts, effective_size, sizes_of_groups
+from commod.metrics.figures import figure_of, figures_of_changes, figures_of_counts, title_of
+from commod.metrics.intervals import wilson_interval
+from commod.metrics.report import compare_counts
+from commod.monitoring.batch_rows import LEAST_PEOPLE, BatchRows
+from commod.monitoring.reference import Cells, Reference, bins_of, cells_in, counted_tree, f1_of, gaps_of
+
+EVERYONE = "everyone"
+# How many standard errors an interval reaches to either side.
+Z = float(ndtri(0.5 + CONFIDENCE / 2))
+
+# Value, and the ends of its interval.
+Ends = tuple[float, float, float]
+Rows = list[dict[str, Any]]
+
+
+def difference_of(old: float, old_ends: Any, new: float, new_ends: Any) -> tuple[float, float, float]:
+    """New − old of two independent samples and its interval, from those of both (Zou and Donner 2008).
+
+    Of two shares with Wilson's intervals that is Newcombe's (1998).
+    """
+    (old_low, old_high), (new_low, new_high) = old_ends, new_ends
+    difference = new - old
+    low = difference - math.hypot(new - new_low, old_high - old)
+    return difference, low, difference + math.hypot(new_high - new, old - old_low)
+
+
+def compared(named: Mapping[str, Any], old: Ends, new: Ends) -> dict[str, Any]:
+    """One row: a value then and now, its difference and the intervals of all three."""
+    difference, low, high = difference_of(old[0], old[1:], new[0], new[1:])
+    ends = {"old": old[0], "old_low": old[1], "old_high": old[2], "new": new[0], "new_low": new[1], "new_high": new[2]}
+    return {**named, **ends, "difference": difference, "low": low, "high": high}
+
+
+def framed(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Rows with ``moved``: whether the interval of the difference leaves out 0."""
+    frame = pd.DataFrame(rows)
+    if len(frame):
+        frame["moved"] = (frame["low"] > 0) | (frame["high"] < 0)
+    return frame
+
+
+def share(part: float, whole: float, people: float) -> Ends:
+    """A share and Wilson's interval, `people` being as many as it rests on; NaN of nobody."""
+    if not whole > 0:
+        return math.nan, math.nan, math.nan
+    low, high = wilson_interval(part / whole * people, people, CONFIDENCE)
+    return part / whole, float(low), float(high)
+
+
+def _share_in(cells: Cells, part: Counts) -> Ends:
+    """The share of weighted people who are in a part of the counts, with their effective size."""
+    sums = [float(each.sum()) for each in (cells.counts, cells.squares)]
+    return share(float(part.sum()), sums[0], float(effective_size(*sums)))
+
+
+# ---- figures ----
+
+
+def compare_figures(reference: Reference, old: Cells, new: Cells, *, labelled: bool, grouped: bool) -> Rows:
+    """Every figure that labels and groups of the batch allow."""
+    frames = [
+        compare_counts(each.counts, squares=each.squares, rows=sizes_of_groups(each.rows), confidence=CONFIDENCE)
+        for each in map(in_two_groups, (old, new))
+    ]
+    left_out = (frozenset() if labelled else resting_on("labels")) | (frozenset() if grouped else resting_on("groups"))
+    outcomes = (str(reference["outcomes"][0]), str(reference["outcomes"][1]))
+    rows = []
+    for model in ("f", "g"):
+        positive = (..., 1, slice(None)) if model == "f" else (..., 1)
+        named = {"figure": "decided", "model": model, "title": f"Decided “{outcomes[1]}”: {EVERYONE}"}
+        rows.append(compared(named, *(_share_in(each, each.counts[positive]) for each in (old, new))))
+    for name in [str(name) for name in frames[0].index if name in frames[1].index]:
+        figure, _ = figure_of(name)
+        if figure.name in left_out:
+            continue
+        title = title_of(name, reference["groups"], outcomes)
+        for model in ("g",) if figure.of_change else ("f", "g"):
+            ends = [each.loc[name, [model, f"{model}_low", f"{model}_high"]].tolist() for each in frames]
+            if not np.isnan(ends).any():
+                of = "change" if figure.of_change else model
+                rows.append(compared({"figure": name, "model": of, "title": title}, *ends))
+    return rows
+
+
+def compare_shares(old: Mapping[str, Any], new: Mapping[str, tuple[int, int]]) -> list[dict[str, Any]]:
+    """Of the changes, those of which f was sure and those right by the record; people are counted as rows."""
+    titles = {"sure": "… of which f was sure", "right": "… of which right by the record"}
+    rows = []
+    for name, counted in new.items():
+        ends = [share(part, whole, whole) for part, whole in (old[name], counted)]
+        if not np.isnan(ends).any():
+            rows.append(compared({"figure": name, "model": "change", "title": titles[name]}, *ends))
+    return rows
+
+
+def in_two_groups(cells: Cells) -> Cells:
+    """Cells for what compares groups: people who are not parted are put into two groups that are alike."""
+    return cells if len(cells.rows) > 1 else Cells(*(np.repeat(each / 2, 2, axis=0) for each in cells))
+
+
+def of_one_label(counts: Counts) -> Counts:
+    """Counts as if all had the first label."""
+    return np.stack([counts.sum(axis=1), np.zeros_like(counts[:, 0])], axis=1)
+
+
+@lru_cache
+def resting_on(what: str) -> frozenset[str]:
+    """Names of the figures that are another thing once people are counted without their labels, or groups."""
+    counts = np.arange(1.0, 17.0).reshape(2, 2, 2, 2) ** 1.5
+    merged = of_one_label(counts) if what == "labels" else counts.sum(axis=0, keepdims=True)
+    with np.errstate(all="ignore"):
+        whole, part = ({**figures_of_counts(c.sum(axis=-1)), **figures_of_changes(c)} for c in (counts, merged))
+    other = [name for name in whole if name not in part or not np.isclose(whole[name], part[name])]
+    return frozenset(figure_of(name)[0].name for name in other)
+
+
+# ---- whose decisions change ----
+
+
+def compare_changes(names: list[str], old: Cells, new: Cells, favourable: int) -> tuple[Rows, Rows]:
+    """The share of each group that changes for the better, and for the worse; and of those, the share right by record.
+
+    The second counts people as rows, without weights.
+    """
+    who, right = [], []
+    for code, name in enumerate(names):
+        parts = {time: Cells(*(part[code] for part in each)) for time, each in (("old", old), ("new", new))}
+        for better, way in ((True, (1 - favourable, favourable)), (False, (favourable, 1 - favourable))):
+            of_all: dict[str, Any] = {"group": name, "better": better}
+            of_changed, right_ends = dict(of_all), []
+            for time, each in parts.items():
+                by_label = each.rows[:, *way]
+                correct, changed = int(by_label[way[1]]), int(by_label.sum())
+                of_all |= {f"{time}_count": changed, f"{time}_people": int(each.rows.sum())}
+                of_changed |= {f"{time}_count": correct, f"{time}_people": changed}
+                right_ends.append(share(correct, changed, changed))
+            who.append(compared(of_all, *(_share_in(each, each.counts[:, *way]) for each in parts.values())))
+            right.append(compared(of_changed, *right_ends))
+    return who, right
+
+
+# ---- calibration ----
+
+
+def compare_gaps(reference: Reference, rows: BatchRows) -> list[dict[str, Any]]:
+    """Calibration at large: the share with the label less the mean score, of everyone and of each group."""
+    found = []
+    names = [EVERYONE, *(reference["groups"] if rows.grouped else [])]
+    sizes = [sizes_of_groups(each) for each in (cells_in(reference).rows, rows.cells.rows)]
+    for model, scores in (("f", rows.scores_f), ("g", rows.scores_g)):
+        old, new = reference["gaps"][model], gaps_of(rows.y, scores, rows.codes, len(names) - 1, rows.weight)
+        for place, name in enumerate(names):
+            few = place and min(sizes[0][place - 1], sizes[1][place - 1]) < LEAST_PEOPLE
+            gaps: list[Any] = [old[place], new[place]]
+            if few or None in gaps:
+                continue
+            figure = "calibration_gap" + (f"_{place - 1}" if place else "")
+            ends = [(mean, mean - Z * error, mean + Z * error) for mean, error in gaps]
+            found.append(compared({"figure": figure, "model": model, "title": f"Label less score: {name}"}, *ends))
+    return found
+
+
+def calibration_bins(reference: Reference, rows: BatchRows) -> pd.DataFrame:
+    """Labels by tenths of the score, with Wilson's interval of each share."""
+    frames = []
+    for model, scores in (("f", rows.scores_f), ("g", rows.scores_g)):
+        for time, bins in (("old", reference["bins"][model]), ("new", bins_of(rows.y, scores))):
+            bins = np.array(bins, dtype=float)
+            count, positive, total = bins[bins[:, 0] > 0].T
+            low, high = wilson_interval(positive, count, CONFIDENCE)
+            columns = {"mean_score": total / count, "rate": positive / count, "rate_low": low, "rate_high": high}
+            frames.append(pd.DataFrame({"model": model, "time": time, **columns, "count": count.astype(int)}))
+    return pd.concat(frames, ignore_index=True)
+
+
+# ---- the tree of the changes ----
+
+
+def compare_trees(reference: Reference, rows: BatchRows) -> tuple[pd.DataFrame, tuple[float, float]]:
+    """The file's tree laid over the batch beside its people, and its F1 old and new; empty if the file has none."""
+    old = reference.get("tree", ())
+    if not old or not all(node["column"] in rows.read for node in old if "column" in node):
+        return pd.DataFrame(), (math.nan, math.nan)
+    new = counted_tree(old, rows.read, rows.before != rows.after)
+    found: list[dict[str, Any]] = []
+    for place, (then, node) in enumerate(zip(old, new, strict=True)):
+        depth = 0 if place == 0 else found[node["parent"]]["depth"] + 1
+        named: dict[str, Any] = {"node": place, "parent": node["parent"], "depth": depth, "rule": node["rule"]}
+        named |= {"leaf": "column" not in node, "predicts": node["predicts"]}
+        for time, each in (("old", then), ("new", node)):
+            named |= {f"{time}_{name}": int(each[name]) for name in ("count", "changed")}
+        ends = [share(each["changed"], each["count"], each["count"]) for each in (then, node)]
+        found.append(compared(named, *ends))
+    return framed(found), (f1_of(old), f1_of(new))

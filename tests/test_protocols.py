@@ -1,0 +1,76 @@
+"""Other people's protocols: who is in which part, how a setting is chosen, and what stands beside what."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.benchmarks.ffb_network import FFBNetwork
+from tests.benchmarks.protocols import NAMES, PROTOCOLS, choice, figures, published, table
+
+# People of each protocol, and of its test part.
+SIZES = {
+    "linearpost_compas": (5_273, 1_582),
+    "linearpost_adult": (48_842, 14_653),
+    "ffb_compas": (6_167, 1_850),
+    "ffb_adult": (45_222, 13_567),  # as many as FFB has
+    "frame_compas": (5_273, 2_637),
+    "frame_adult": (48_842, 16_281),  # UCI's own test part, as FRAME has it
+}
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_the_parts_hold_who_they_should_and_the_test_part_is_apart(key):
+    protocol = PROTOCOLS[key]
+    task = protocol.people()
+    for_f, for_update, chosen_by, test = protocol.parts(task, 0)
+    assert (len(task.y), len(test)) == SIZES[key]
+    assert set(task.sensitive) == {0, 1}
+    assert not set(test) & {*for_f, *for_update, *chosen_by}
+    again = protocol.parts(task, 1)
+    if key.startswith("linearpost"):
+        np.testing.assert_array_equal(again[0], for_f)  # f stays the same
+        assert set(for_f).isdisjoint(for_update)
+    if key != "frame_adult":
+        assert set(again[3]) != set(test)
+
+
+def test_figures_by_hand():
+    s, y = [0, 0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 0, 0, 1, 1, 0]
+    found = figures(y, s, [0, 0, 1, 0, 1, 1, 1, 1], [0, 1, 1, 0, 1, 1, 1, 1])
+    assert found == pytest.approx({"accuracy": 0.75, "gap": 0.5, "p_rule": 0.5, "odds": 1.0, "changed": 0.125})
+
+
+@pytest.mark.parametrize(
+    ("key", "aim", "place"),
+    [("linearpost_adult", 0.1, 1), ("linearpost_adult", 0.01, 2), ("frame_adult", 0.5, 2), ("frame_adult", 0.99, 2)],
+)
+def test_a_setting_is_chosen_by_the_aim_or_is_the_nearest(key, aim, place):
+    judged = pd.DataFrame(
+        {"accuracy": [0.9, 0.85, 0.8], "gap": [0.2, 0.1, 0.05], "p_rule": [0.4, 0.6, 0.9], "changed": [0, 0.3, 0.2]}
+    )
+    assert choice(judged, PROTOCOLS[key], aim) == place
+
+
+@pytest.mark.parametrize("key", PROTOCOLS)
+def test_what_is_published_stands_beside_ours(key):
+    protocol, theirs = PROTOCOLS[key], published(key)["rows"]
+    aims = ["f", *(f"{aim:g}" for aim in protocol.aims)]
+    assert {aim for row in theirs.values() for aim in row} <= set(aims)
+    assert {len(cell) <= len(protocol.shown) for row in theirs.values() for cell in row.values()} == {True}
+    ours = [{"name": name, "aim": aim} for name in NAMES for aim in aims[1:]]
+    points = pd.DataFrame([{"name": "f", "aim": "f"}, *ours]).assign(
+        data=key, seed=0, **dict.fromkeys(protocol.shown, 0.5)
+    )
+    headings, *rows = table(key, points)
+    assert len(headings) == len(aims) + 1
+    assert [row[0] for row in rows] == [*theirs, "our f", *NAMES.values()]
+    assert all(row[1] == "" and "" not in row[2:] for row in rows[-len(NAMES) :])
+
+
+def test_the_network_learns_and_is_the_same_again():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=400) > 0).astype(int)
+    found = FFBNetwork(1).fit(X, y).predict_proba(X)
+    assert np.mean((found[:, 1] > 0.5) == y) > 0.85
+    np.testing.assert_array_equal(found, FFBNetwork(1).fit(X, y).predict_proba(X))
