@@ -13,7 +13,7 @@ from commod.datasets.grouping import UNKNOWN, bands_of
 from commod.datasets.own_groups import as_numbers, classes_of
 from commod.decisions.facts import counts_of_changes
 from commod.decisions.record import FORMAT as DECISION
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import Counts, counts_of_codes, effective_size
 from commod.monitoring.drift import distribution_of, scores_as_values

@@ -10,7 +10,7 @@ from commod.datasets.example import example_table
 from commod.datasets.from_file import task_of_file
 from commod.decisions import Requirements
 from commod.experiments import prepare
-from commod.explain.sense import explain_record
+from commod.explain.plausibility import explain_record
 from commod.metrics import change_table
 from commod.metrics.intervals import wilson_interval
 from commod.models import Commod
