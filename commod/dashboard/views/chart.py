@@ -111,7 +111,9 @@ def _specification(plot: Callable[..., Any], options: tuple[tuple[str, Any], ...
 
 
 def _in_language(language: str, part: Any, name: str = "") -> Any:
-    """A specification with its titles, and the names that colours stand for, in a language."""
+    """A specification with its titles, and the names that colours stand for, in a language; `kind` is no such name."""
+    if isinstance(part, dict) and part.get("field") == "kind":
+        return part
     if isinstance(part, dict):
         return {key: _in_language(language, value, key) for key, value in part.items()}
     if isinstance(part, list):

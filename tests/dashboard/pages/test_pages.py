@@ -283,13 +283,9 @@ def test_the_data_page_keeps_the_link():
     assert app.query_params["data"] == "compas"
 
 
-@pytest.fixture(scope="module")
-def printed():
-    return fine(run("pages/paper.py"))
-
-
 @pytest.mark.slow
-def test_the_paper_page_puts_printed_numbers_beside_ours(printed):
+def test_the_paper_page_puts_printed_numbers_beside_ours(look):
+    printed = look("pages/paper.py")
     assert printed.title[0].value == "The paper, recomputed"
     assert "COMMOD is at or below the printed number in **" in words(printed)
     assert "paper 0.18: " in table(printed, 1)
@@ -297,8 +293,8 @@ def test_the_paper_page_puts_printed_numbers_beside_ours(printed):
     assert not printed.warning
 
 
-def test_the_paper_page_on_compas_and_for_equalized_odds(printed):
-    app = fine(printed.selectbox(key="paper_data").set_value("compas").run())
+def test_the_paper_page_on_compas_and_for_equalized_odds():
+    app = fine(run("pages/paper.py").selectbox(key="paper_data").set_value("compas").run())
     assert "paper 0.20: " in table(app, 1)
     again = fine(run("pages/paper.py", **dict(app.query_params)))
     assert table(again, 1) == table(app, 1)

@@ -36,7 +36,7 @@ from commod.decisions import (
 from commod.experiments.limits import limits_of
 from commod.explain.checks import CHECKS
 from commod.explain.people import explain_outcomes
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.metrics.figures import FIGURES, Figure, figure_of
 from tests.browsing import chromium
 from tests.dashboard.driving import fine, run, slider, small_sweep, words

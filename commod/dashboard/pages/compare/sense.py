@@ -22,8 +22,8 @@ from commod.datasets import load_task
 from commod.experiments import Model, Scene, Sweep
 from commod.experiments import checks as library
 from commod.experiments.match import Match
+from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
-from commod.experiments.sense import answers_of_decisions
 from commod.explain.checks import CHECKS, MARKS, Answer, Check, check_again
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.models.competitors import FAMILIES, METHODS

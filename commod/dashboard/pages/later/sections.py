@@ -9,7 +9,7 @@ import streamlit as st
 
 from commod.charts import later as charts
 from commod.charts import palette
-from commod.charts.sense import plot_reliability
+from commod.charts.plausibility import plot_reliability
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table, piece, style

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.people import AFTER, BEFORE
-from commod.charts.sense import plot_again, plot_reliability
+from commod.charts.plausibility import plot_again, plot_reliability
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import in_line, result_of
@@ -24,7 +24,7 @@ from commod.dashboard.views.points import RELIABILITY_COLUMNS
 from commod.experiments.evidence import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
-from commod.explain.sense import explain_reversals
+from commod.explain.plausibility import explain_reversals
 from commod.metrics.figures import key_figures
 from commod.metrics.small_groups import compared_groups
 from commod.wording import with_capital

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from commod.dashboard.pages.your_data.draft import UnansweredError, ask, draft, kept, select
@@ -18,6 +19,9 @@ from commod.datasets.raw import read_numbers
 from commod.models.base_models import BASE_MODELS
 from commod.models.threshold import ONE_HALF
 from commod.uploads.limits import count_of, short
+
+# Values of an outcome that are all shown; more of them are in a list to open.
+MAX_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,14 @@ def choose_outcome() -> tuple[Classes, str | tuple[str, ...]]:
 
 def _choose_several(outcome: Classes, name: str) -> str | tuple[str, ...]:
     """Which of many values are good; at first those that say so, if each says what it is."""
-    values, label = list(outcome.rows), "Which of these are good for a person?"
+    numbers = read_numbers(pd.Series(list(outcome.rows)))[0]
+    values = (
+        [list(outcome.rows)[place] for place in numbers.argsort()] if numbers.notna().all() else sorted(outcome.rows)
+    )
     chosen = [value for value in draft().chosen.get(name, roles.guess_good_values(values)) if value in values]
-    found: list[str] = st.multiselect(label, values, format_func=outcome.label, **kept(name, chosen))
+    draw = partial(st.pills, selection_mode="multi") if len(values) <= MAX_SHOWN else st.multiselect
+    picked = draw("Which of these are good for a person?", values, format_func=outcome.label, **kept(name, chosen))
+    found = [value for value in values if value in picked]
     if not found:
         raise UnansweredError
     return found[0] if len(found) == 1 else tuple(found)
@@ -143,6 +152,8 @@ def choose_scores(taken: tuple[str, ...]) -> tuple[str, float]:
 
     name, guess = f"scores_{'_'.join(taken)}", roles.guess_scores(found)
     scores = select("The model f", ["", *found], name, guess, format_func=label, help=tip("given_scores"))
+    if not scores and (named := [column for column, out_of in found.items() if out_of > 1]):  # by its name
+        st.caption(escape_markdown(f"Did a model make “{short(named[0])}”? Then choose it here. Now it is a feature."))
     return scores, found.get(scores, 1.0)
 
 
