@@ -10,9 +10,9 @@ WORKDIR /home/user/app
 COPY requirements.txt .
 RUN if [ -n "$TORCH_INDEX" ]; then pip install --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)"; fi \
     && pip install -r requirements.txt
-COPY --chown=user . .
+COPY --chown=1000 . .
 
-USER user
+USER 1000
 VOLUME /rooms
 EXPOSE 7860
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \

@@ -11,7 +11,7 @@ from commod.uploads.limits import count_of, short
 
 # Words in the names of columns that tell one row or person from another, wherever they stand, and of coded classes.
 _CODES = re.compile(
-    r"\b(id|ids|uid|uuid|guid|ssn|nbr|identifier|identification|key|zip|zipcode|postcode|postal|phone|email|url|iban)\b"
+    r"\b(id|ids|uid|uuid|guid|ssn|mrn|nbr|identifier|identification|key|zip|zipcode|postcode|postal|phone|email|url|iban)\b"
     r"|\b(case|account|acct|customer|client|patient|student|employee|member|person|record|serial|docket|ticket|phone)"
     r" (no|nr|num|number)\b|\b(index|row|rownum|rownames)$"
     r"|\b([ipsuc]|subj|user|person|pers|cust|case|stud|pat|emp|member|acct|client|resp|part)id\b"
@@ -57,6 +57,9 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
     texts = cells if is_numeric else read_levels(cells)
     known = texts.notna().to_numpy()
+    shown = texts[known].drop_duplicates().head(3)
+    if pd.api.types.is_float_dtype(values.dtype):
+        shown = shown.map(lambda number: np.format_float_positional(number, 4, trim="-"))
     numbers = read_numbers(cells)[0]
     no_number = known & numbers.isna().to_numpy()
     present, wrong = int(rows[known].sum()), int(rows[no_number].sum())
@@ -66,7 +69,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         "values": different,
         "missing": len(values) - present,
         "not_numbers": wrong if is_number else 0,
-        "examples": ", ".join(short(value, 24) for value in texts[known].drop_duplicates().head(3)),
+        "examples": ", ".join(short(value, 24) for value in shown),
         "special": "",
     }
     many = different > MAX_LEVELS

@@ -43,7 +43,8 @@ _NO_OUTCOME = (
 _NEGATED = r"\b(not|no|non|never|without)\b(?! show)"
 _TIME = r"\b(date|day|days|month|months|year|years|yrs|time)\b"
 _SENSITIVE = {
-    r"\b(race\w*|ethnic\w*|gend\w*|\w*gender|sex|minority|protected)\b|^(is )?(female|male|black|white|hispanic)$": 4.0,
+    r"\b(race\w*|ethnic\w*|gend\w*|\w*gender|sex|sexe|sexo|geschlecht|minority|protected)\b"
+    r"|^(is )?(female|male|black|white|hispanic)$": 4.0,
     r"\b(nationality|religion\w*|disab\w*|foreign\w*|citizen\w*|native|caste|migrant|immigra\w*|national|origin)\b"
     r"|\b(colou?r|afam)\b|^group$": 3.0,
     r"\b(group|age|ages|aged)\b": 2.0,
@@ -133,8 +134,8 @@ def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
     """The outcome among `columns`: by its name, its values (two, rather than more), and a place at an end."""
     places = {str(column): place for place, column in enumerate(guesses.index)}
 
-    def likely(column: str) -> float:
-        words, values = words_of(column), int(guesses.loc[column, "values"])
+    def told_by(column: str) -> float:
+        words = words_of(column)
         examples = str(guesses.loc[column].get("examples", "")).lower()
         told = bool(re.search(_GOOD_VALUES, examples)) + bool(re.search(_BAD_VALUES, examples))
         named = max(
@@ -142,13 +143,18 @@ def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
             3.0 * bool(re.search(_BAD_OUTCOMES, words) or re.search(_GOOD_OUTCOMES, words)),
             1.5 * bool(re.search(_WEAK, words)),
         )
-        named -= 2.0 * bool(re.search(_NO_OUTCOME, words)) + 1.0 * bool(re.search(_TIME, words))
+        return named + 0.75 * told - 2.0 * bool(re.search(_NO_OUTCOME, words)) - 1.0 * bool(re.search(_TIME, words))
+
+    def likely(column: str) -> float:
+        values = int(guesses.loc[column, "values"])
         few = 2.0 if values == 2 else 1.0 if values <= 5 else -0.5 if values <= 10 else -2.0
         place = places[column] / max(len(places) - 1, 1)
         ends = 1.5 * (place == 1.0) + 1.0 * (place == 0.0)
-        return named + few + 0.75 * told + place + ends - 2.0 * _sensitive_by_name(words)
+        return told_by(column) + few + place + ends - 2.0 * _sensitive_by_name(words_of(column))
 
-    return _best(columns, likely, _TARGET_SURE)
+    best = _best(columns, likely, _TARGET_SURE)
+    # Two values in the last column are no proof.
+    return best if told_by(best) > 0 else Guess(best, _RIGHT["nothing"], best.others)
 
 
 def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:

@@ -30,6 +30,10 @@ def check_size(rows: int, columns: int) -> None:
         raise TableError(f"The table has {cells:,.0f} million cells; at most {most} fit: leave out rows or columns.")
 
 
+# Said of a title above the names, in a spreadsheet or a CSV.
+TITLES = "Rows above the names that hold one cell are left out: {}."
+
+
 def count_of(count: int, thing: str, things: str = "") -> str:
     """So many things in words: "1 row", "1,200 rows"; `things` where a plural is more than an s."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"

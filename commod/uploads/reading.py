@@ -16,6 +16,7 @@ from commod.uploads.limits import (
     MAX_BYTES,
     MAX_COLUMNS,
     MAX_TEXT,
+    TITLES,
     TableError,
     check_size,
     short,
@@ -90,8 +91,9 @@ def read_table(content: bytes) -> ReadTable:
                 "UTF-8), as .xlsx or as Parquet."
             )
     text, notices = _decoded(content)
+    text, titles = _without_titles(text)
     frame, more = _read_csv(text)
-    return _checked(frame, notices + more)
+    return _checked(frame, notices + titles + more)
 
 
 def _unzipped(content: bytes) -> bytes:
@@ -138,6 +140,17 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
     return text, [
         f"The file is not UTF-8 (line {line}); it was read as Windows-1252. If letters look wrong, save it as UTF-8."
     ]
+
+
+def _without_titles(text: str) -> tuple[str, list[str]]:
+    """The text with lines above the names emptied that hold one cell, as exports have them; and a notice of that."""
+    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)", text[:20_000])[:10]
+    mark = max(DELIMITERS, key="".join(lines).count)
+    cells = [sum(bool(cell.strip(' "')) for cell in line.split(mark)) for line in map(str.strip, lines)]
+    above = next((place for place, count in enumerate(cells) if count > 1), 0)
+    if not any(cells[:above]) or cells[above] < 3:
+        return text, []
+    return "\n" * above + text[len("".join(lines[:above])) :], [TITLES.format(above)]
 
 
 def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 
 from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
-from commod.uploads.limits import TableError, check_size, short
+from commod.uploads.limits import TITLES, TableError, check_size, short
 
 # A workbook has some dozens of parts.
 MAX_PARTS = 5_000
@@ -52,7 +52,7 @@ def _unpack(content: bytes) -> pa.Table:
     rows = [row for row in sheet.iter_rows() if any(cell != "" for cell in row)]
     above = next((place for place, row in enumerate(rows) if sum(cell != "" for cell in row) > 1), 0)
     if above:  # a title
-        notices.append(f"Rows above the names that hold one cell are left out: {above}.")
+        notices.append(TITLES.format(above))
     columns = list(zip(*rows[above:], strict=True))
     names = [_text(cells[0]).strip() for cells in columns]
     table = pa.table([_column(cells[1:]) for cells in columns], names=names)

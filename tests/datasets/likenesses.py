@@ -752,4 +752,20 @@ SEEN |= {
         ("0",),
         ("ethnicity",),
     ),
+    "births": Likeness(
+        """rownames: #; fage: 15..60?; mage: 14..47; mature: younger mom*5|mature mom; weeks: 24..44; premie: full
+        term*8|premie; visits: 0..30; gained: 0..90?; weight: 1.50..11.00; lowbirthweight: not low*9|low; sex:
+        male|female; habit: nonsmoker*8|smoker; marital: married*6|not married*4; whitemom: white*7|not white*3""",
+        "lowbirthweight",
+        ("not low",),
+        ("sex", "whitemom"),
+    ),
+    "Canadian election study": Likeness(
+        """rownames: #; id: #4; province: ON|QC|BC|AB; population: 600000..9400000; weight: 500.00..9000.00; gender:
+        Female|Male; abortion: No*4|Yes; importance: somewhat|not|very|notvery; education: HS|college|bachelors; urban:
+        urban*3|rural""",
+        "abortion",
+        ("No", "Yes"),
+        ("gender",),
+    ),
 }

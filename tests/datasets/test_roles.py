@@ -104,6 +104,18 @@ def test_codes_and_dates_are_recognised(name, values, kind, special):
     assert (row["kind"], row["special"]) == (kind, special)
 
 
+def test_the_last_of_two_values_is_no_outcome_by_its_place_alone():
+    frame = pd.DataFrame({"income": range(100), "habit": ["a", "b"] * 50, "urban": ["yes", "no"] * 50})
+    guesses = guess_columns(frame)
+    guess = roles.guess_target(["habit", "urban"], guesses)
+    assert (guess, guess.is_sure) == ("urban", False)
+
+
+def test_numbers_are_shown_short():
+    frame = pd.DataFrame({"sex": [1.0, 2.0, np.nan], "x": [0.7274798447902704, 12.5, 1e6]})
+    assert guess_columns(frame)["examples"].tolist() == ["1, 2", "0.7275, 12.5, 1000000"]
+
+
 def test_people_who_come_back_and_times():
     frame = pd.DataFrame(
         {"person_id": [i // 2 for i in range(100)], "day": ["2020-01-01", "2021-01-01"] * 50, "x": 0.5}
@@ -216,7 +228,7 @@ def test_values_that_say_nothing_are_offered():
     assert roles.guess_blanks(["known", "unknown"]) == []  # nothing else would be left
 
 
-@pytest.mark.parametrize("name", ["iid", "pid", "userID", "subjid", "participant", "patient"])
+@pytest.mark.parametrize("name", ["iid", "pid", "userID", "subjid", "participant", "patient", "MRN"])
 def test_people_are_known_by_name_and_repetition(name):
     frame = pd.DataFrame({name: np.repeat(np.arange(100), 10)})
     assert roles.possible_people(frame, guess_columns(frame)) == {name: 1_000}

@@ -270,6 +270,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
         "symbols": {name: CONTROLS[name].name for name in SLIDERS},
         "options": titled,
         "names": {fairness: names_of(fairness, language) for fairness in grid["fairness"]},
+        "meaning": {name: phrase(language, f"picture.{CRITERIA[name].figure_name}") for name in grid["fairness"]},
         "axis": {name: declared(language, CRITERIA[name].figure.axis_title) for name in grid["fairness"]},
         "checks": {name: declared(language, check.title) for name, check in CHECKS.items()},
         "marks": {mark: [sign, declared(language, word)] for mark, (word, sign) in MARKS.items()},

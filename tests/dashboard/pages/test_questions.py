@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.datasets import load_task
 from commod.datasets.example import example_table
 from tests.dashboard.driving import fine
@@ -70,18 +70,18 @@ def test_of_many_values_those_that_are_good_are_chosen_and_recorded(loans):
     rng = np.random.default_rng(0)
     app = upload(loans.assign(y=rng.choice(["red", "green", "blue"], 400)))
     assert "Use these data" not in labels(app)
-    fine(app.multiselect(key="own_favourable_y").set_value(["green", "blue"]).run())
+    fine(app.pills(key="own_favourable_y").set_value(["green", "blue"]).run())
     fine(button(app, "Use these data").click().run())
     task = app.session_state["held_own_data"].task
-    assert task.spec.outcomes == ("y: red", "y: green or blue")
-    assert "Good values of “y”: green, blue." in task.spec.filter
-    assert task.roles["favourable"] == ["green", "blue"]
+    assert task.spec.outcomes == ("y: red", "y: blue or green")
+    assert "Good values of “y”: blue, green." in task.spec.filter
+    assert task.roles["favourable"] == ["blue", "green"]
 
 
 def test_values_that_say_so_are_good_at_first(loans):
     rng = np.random.default_rng(0)
     app = upload(loans.assign(y=rng.choice(["Pass", "Fail", "Withdrawn", "Distinction"], 400)))
-    assert set(app.multiselect(key="own_favourable_y").value) == {"Pass", "Distinction"}
+    assert set(app.pills(key="own_favourable_y").value) == {"Pass", "Distinction"}
 
 
 def test_values_that_say_nothing_are_neither_outcome_nor_group(loans):

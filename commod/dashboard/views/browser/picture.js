@@ -211,8 +211,9 @@ class Picture {
 
   place(point) {
     const { axes, points, here, deployed } = this.data;
+    const marks = { line: this.marks("line"), frontier: this.marks("frontier") };
     const marked = [
-      ...points.map(({ kind, mark, at }) => [this.marks(kind)[mark], at]),
+      ...points.map(({ kind, mark, at }) => [marks[kind][mark], at]),
       [this.marks("current")[0], here.point],
       [this.marks("deployed")[0], deployed],
     ].filter(([mark]) => mark);

@@ -19,7 +19,7 @@ const SLIDERS = ["lambda_fair", "lambda_ratio", "lambda_concepts", "k"], CHOICES
 const AXES = ["fairness", "update", "lambda_ratio", "lambda_concepts", "lambda_fair"];
 const circle = (r) => `M-${r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 -${2 * r},0`;
 const MARKS = { frontier: circle(2.5), line: circle(3.5), tried: "M-5,-5H5V5H-5Z", current: circle(9), deployed: "M0,-8L8,0L0,8L-8,0Z" };
-const WIDE = 460, HIGH = 300, LEFT = 52, BELOW = 44, MOST_TRIED = 60;
+const WIDE = 460, HIGH = 300, LEFT = 52, TOP = 26, BELOW = 44, MOST_TRIED = 60;
 
 class Models {
   constructor(pack) {
@@ -123,6 +123,10 @@ class Page {
     return `${this.number(100 * share, digits)}${this.language === "fr" ? "\u202f" : ""}%`;
   }
 
+  get colon() {
+    return this.language === "fr" ? "\u00a0:" : ":";
+  }
+
   parts(count, of) {
     return this.say("of", { count: this.number(count), of: this.number(of) });
   }
@@ -154,9 +158,12 @@ class Page {
   }
 
   draw() {
+    // While the hand drags a slider, what is out of sight waits until it lets go.
+    const near = ({ top, bottom }) => bottom > 0 && top < innerHeight, pressed = this.root.picture?.isPressed;
+    const parts = ["changes", "checks", "concepts", "tree"].filter((name) => !pressed || near($(`#${name}`).getBoundingClientRect()));
     this.show(this.lesson?.picture());
     if (this.lesson) return this.lesson.moved();
-    for (const part of [this.tradeoff, this.changes, this.checks, this.concepts, this.tree, this.decide]) part.call(this);
+    for (const part of ["tradeoff", "intervals", ...parts, "decide"]) this[part]();
   }
 
   // ---- the component; the lesson may have it show dots alone ----
@@ -171,7 +178,7 @@ class Page {
       all.map((query, mark) => ({ kind, mark, place: mark, at: this.models.point(query), query })));
     this.deployed = { fairness: fair.f, accuracy: accuracy.f, change_rate: 0 };
     const data = {
-      here, names, states: words.states, alt: words.alt, good: pack.good, many: pack.many, groups: here.groups.length,
+      here, names, meaning: words.meaning[settings.fairness], legend: dots ? "" : `▲ ${words.better}   ▼ ${words.worse}`, states: words.states, alt: words.alt, good: pack.good, many: pack.many, groups: here.groups.length,
       layout: [...names, here.groups.length, this.language].join("|"), symbols: words.symbols, query: settings,
       sliders: Object.fromEntries(SLIDERS.map((name) => [name, `set_${name}`])), fixed: this.lesson !== null,
       points: this.points, axes: ["fairness", "accuracy"], deployed: this.deployed,
@@ -190,6 +197,7 @@ class Page {
     rest.open = $("#sliders details")?.open ?? innerWidth > 640;
     const control = (name, input, kind = "") => {
       input.addEventListener("input", () => this.go({ ...this.settings, [name]: pack.grid[name][input.value] ?? input.value }));
+      input.addEventListener("change", () => this.draw());
       const label = build("label", { for: input.id }, words.controls[name], build("output", { for: input.id }));
       return build("div", { class: `control st-key-${input.id} ${kind}` }, label, input);
     };
@@ -223,36 +231,56 @@ class Page {
     const { models, settings, words } = this, { span } = this.pack.criteria[settings.fairness];
     const of = (kind) => this.points.filter((each) => each.kind === kind).map(({ at }) => at);
     const tried = this.tried.filter((each) => each.fairness === settings.fairness).map((each) => models.point(each));
-    const all = { frontier: of("frontier"), line: of("line"), tried, current: [models.point(settings)], deployed: [this.deployed] };
+    const moving = { line: of("line"), tried, current: [models.point(settings)], deployed: [this.deployed] };
     const along = ([low, high], value) => (value - low + 0.06 * (high - low)) / (1.12 * (high - low) || 1);
     const across = (value) => LEFT + along(span[0], value) * (WIDE - LEFT - 12);
-    const up = (value) => 8 + (1 - along(span[1], value)) * (HIGH - BELOW - 8);
-    const at = ({ fairness, accuracy }) => [across(fairness), up(accuracy)];
+    const up = (value) => TOP + (1 - along(span[1], value)) * (HIGH - BELOW - TOP);
+    const at = (point) => [across(point.fairness), up(point.accuracy)];
+    const [axis, accuracy] = [words.axis[settings.fairness], words.names[settings.fairness][1]];
+    const layer = ([kind, points]) => {
+      const way = kind === "frontier" ? [...points].sort((a, b) => a.fairness - b.fairness) : kind === "line" ? points : [];
+      const marks = points.map((point) => build("path", {
+        d: MARKS[kind], transform: `translate(${at(point)})`, role: "img",
+        "aria-label": `${this.say(`is_${kind}`)}, ${axis} ${this.number(point.fairness, 3)}, ${accuracy} ${this.percent(point.accuracy)}`,
+      }));
+      return build("g", { class: kind }, build("path", { class: "way", d: way.length ? `M${way.map(at).join("L")}` : "" }), ...marks);
+    };
+    const key = `${settings.fairness} ${this.language}`; // what stays while a slider moves is drawn once
+    if (this.ground !== key) {
+      this.ground = key;
+      this.drawGround(span, across, up, axis, accuracy, layer(["frontier", of("frontier")]));
+    }
+    $("#tradeoff .moving").replaceChildren(...Object.entries(moving).map(layer));
+  }
+
+  drawGround(span, across, up, axis, accuracy, frontier) {
     const chart = build("svg", { class: "chart", viewBox: `0 0 ${WIDE} ${HIGH}`, role: "group", "aria-label": this.say("tradeoff") });
     const text = (x, y, side, words) => build("text", { x, y, "text-anchor": side }, words);
     for (const tick of this.ticks(span[0])) {
-      chart.append(build("line", { class: "axis", x1: across(tick), x2: across(tick), y1: 8, y2: HIGH - BELOW }));
+      chart.append(build("line", { class: "axis", x1: across(tick), x2: across(tick), y1: TOP, y2: HIGH - BELOW }));
       chart.append(text(across(tick), HIGH - BELOW + 16, "middle", this.number(tick, 2)));
     }
     for (const tick of this.ticks(span[1])) {
       chart.append(build("line", { class: "axis", x1: LEFT, x2: WIDE - 12, y1: up(tick), y2: up(tick) }));
       chart.append(text(LEFT - 6, up(tick) + 4, "end", this.percent(tick, 0)));
     }
-    const [axis, accuracy] = [words.axis[settings.fairness], words.names[settings.fairness][1]];
-    chart.append(text(WIDE - 12, HIGH - 6, "end", axis), text(LEFT, HIGH - 6, "start", `↑ ${accuracy}`));
-    for (const [kind, points] of Object.entries(all)) {
-      const way = kind === "frontier" ? [...points].sort((a, b) => a.fairness - b.fairness) : kind === "line" ? points : [];
-      const marks = points.map((point) => build("path", {
-        d: MARKS[kind], transform: `translate(${at(point)})`, role: "img",
-        "aria-label": `${this.say(`is_${kind}`)}, ${axis} ${this.number(point.fairness, 3)}, ${accuracy} ${this.percent(point.accuracy)}`,
-      }));
-      chart.append(build("g", { class: kind }, build("path", { class: "way", d: way.length ? `M${way.map(at).join("L")}` : "" }), ...marks));
-    }
-    const legend = Object.keys(all).map((kind) => {
+    chart.append(text(WIDE - 12, HIGH - 6, "end", `${axis} →`), text(0, 12, "start", `↑ ${accuracy}`));
+    chart.append(frontier, build("g", { class: "moving" }));
+    const legend = Object.keys(MARKS).map((kind) => {
       const mark = build("g", { class: kind }, build("path", { d: MARKS[kind], role: "none" }));
       return build("span", {}, build("svg", { viewBox: "-10 -10 20 20", "aria-hidden": "true" }, mark), this.say(`is_${kind}`));
     });
     $("#tradeoff .body").replaceChildren(chart, build("div", { class: "legend" }, ...legend));
+  }
+
+  intervals() {
+    const [fair, accuracy] = [this.models.figure(this.settings), this.models.figure(this.settings, "accuracy")];
+    const [name, other] = this.words.names[this.settings.fairness], known = fair.g_low !== null && accuracy.g_low !== null;
+    const values = {
+      name, low: this.number(fair.g_low, 2), high: this.number(fair.g_high, 2),
+      other, least: this.percent(accuracy.g_low), most: this.percent(accuracy.g_high),
+    };
+    $("#dots .intervals").textContent = known ? this.say("intervals", values) : "";
   }
 
   ticks([low, high]) {
@@ -273,7 +301,7 @@ class Page {
     const people = this.models.part(this.settings, "people"), groups = this.models.part(this.settings, "picture", "groups");
     $("#changes .body").replaceChildren(this.bars(people.flatMap(([raised, lowered], i) => ["better", "worse"].map((kind) => {
       const count = (kind === "better") === this.pack.good ? raised : lowered;
-      const name = `${this.words.called[i]}: ${this.say(kind)}`;
+      const name = `${this.words.called[i]}${this.colon} ${this.say(kind)}`;
       return { name, kind, size: count / groups[i].count, told: this.parts(count, groups[i].count) };
     }))));
   }
@@ -281,7 +309,7 @@ class Page {
   checks() {
     const answers = this.models.part(this.settings, "checks"), { checks, marks } = this.words;
     const lines = answers.map(([name, mark, part, whole, expected]) => {
-      const values = { count: this.parts(part, whole), share: this.percent(part / whole), expected: this.percent(expected ?? 0) };
+      const values = { part: this.number(part), whole: this.number(whole), share: this.percent(part / whole), expected: this.percent(expected ?? 0) };
       const told = ` · ${checks[name]} ${whole ? this.say(`check_${name}`, values) : ""}`;
       return build("li", {}, build("strong", { class: mark }, marks[mark].join(" ")), told);
     });
@@ -313,7 +341,7 @@ class Page {
     const nodes = this.models.part(this.settings, "tree");
     const below = (parent) => build("ul", { class: "nodes" }, ...nodes.filter((node) => node[1] === parent).map(
       ([node, , rule, leaf, count, changed, predicts]) => {
-        const words = build("span", { class: predicts ? "says" : "" }, `${parent < 0 ? this.say("everyone") : rule}: `);
+        const words = build("span", { class: predicts ? "says" : "" }, `${parent < 0 ? this.say("everyone") : rule}${this.colon} `);
         const told = this.say("changed_of", { changed: this.number(changed), count: this.number(count) });
         return build("li", {}, words, told, leaf ? "" : below(node));
       }));
