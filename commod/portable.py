@@ -109,6 +109,8 @@ __all__ = [
 # What a file says of its own format; older ones are read, any other is refused.
 FORMAT = "commod-portable/6"
 FORMATS = tuple(f"commod-portable/{version}" for version in range(1, 7))
+# What a file of an older version must have: without it, it would be read as another model.
+_PART_OF = {"commod-portable/2": "s", "commod-portable/3": "acts_on", "commod-portable/5": "flips"}
 # A score that is flipped from the very line lands this far beyond it.
 ACROSS = 1e-9
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
@@ -172,6 +174,7 @@ class Portable:
                 "that was exported with the file."
             )
         try:
+            content[_PART_OF.get(found, "encoder")]  # or KeyError
             self._encoder = _Encoder.read(content["encoder"])
             self._include_score = bool(content["r"]["include_score"])
             width = len(self._encoder.mean) + self._include_score
@@ -196,6 +199,9 @@ class Portable:
             constant = {"logistic": "intercept", "boosting": "baseline"}.get(self._f["kind"])
             self._f_constant = 0.0 if constant is None else _number(self._f[constant])
             labels = list(content["classes"])
+            names = [*self._encoder.names, *(self._f_encoder.names if self._f["kind"] in MODELS else [])]
+            names += [self._f["column"]] if self._f["kind"] == "column" else []
+            self.columns = list(dict.fromkeys(names))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"This file is damaged: {type(error).__name__} {error}.") from error
         if self._f["kind"] not in (*MODELS, "column", "given") or len(labels) != 2:
@@ -204,9 +210,6 @@ class Portable:
             raise ValueError("This file is damaged: a forest without trees.")
         self.content = content
         self.classes = np.array(labels)
-        names = [*self._encoder.names, *(self._f_encoder.names if self._f["kind"] in MODELS else [])]
-        names += [self._f["column"]] if self._f["kind"] == "column" else []
-        self.columns = list(dict.fromkeys(names))
         self.needs_scores = self._f["kind"] == "given"
 
     # ---- prediction ----

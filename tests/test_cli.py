@@ -17,7 +17,7 @@ from commod.datasets.example import example_table
 from commod.datasets.from_file import complete_choice
 from commod.datasets.leaks import sample_rows
 from commod.experiments import compare, grid, start
-from commod.experiments.look import look_at
+from commod.experiments.preflight import preview_data
 from commod.experiments.scene import prepare
 from commod.experiments.start import suited_start
 from commod.explain.checks import CHECKS, MARKS
@@ -245,7 +245,7 @@ def test_a_file_opens_as_in_the_app(capsys, tmp_path):
 
     frame = read_table(path.read_bytes()).frame
     choice = complete_choice(frame, guess_columns(frame), "rare.csv", {})
-    look = look_at(frame, sample_rows(frame, choice), choice, len(frame))
+    look = preview_data(frame, sample_rows(frame, choice), choice, len(frame))
     (line,) = [doubt.threshold for doubt in look.doubts(choice) if doubt.threshold is not None]
     assert settings["threshold"] == line < 0.5
     assert f"Cut-off of f: {line:g}." in told.err

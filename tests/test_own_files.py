@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from commod.dashboard.server.browser import COOKIE, HEADER
 from commod.dashboard.server.files import SESSION_FILES
+from commod.dashboard.server.headers import COOKIE, HEADER
 from commod.dashboard.text.menu import MENU, PAGES
 from commod.datasets.example import example_table
 from tests.browsing import chromium, chromium_path, follow, serve, settled, with_faults

@@ -35,7 +35,7 @@ def page(served):
         page.sent, page.asked = [], []
         page.on("websocket", lambda socket: socket.on("framesent", lambda _: page.sent.append(1)))
         page.on("request", lambda asked: page.asked.append(asked.url) if "/model?" in asked.url else None)
-        page.goto(f"{served}/?data=hiring&lambda_fair=3")
+        page.goto(f"{served}/?data=law_school&lambda_fair=3")
         page.wait_for_function(
             f"() => document.querySelectorAll(`{LINE}`).length === {KNOWN} && document.querySelector(`{FRONTIER}`)",
             timeout=1000 * PATIENCE,

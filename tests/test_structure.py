@@ -36,7 +36,6 @@ WITHOUT_STREAMLIT = [
     "text",
     "rooms",
     "model",
-    "jobs/cache.py",
     "jobs/processes.py",
     "jobs/queue.py",
     "jobs/computation.py",

@@ -21,7 +21,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from commod.dashboard.server.browser import COOKIE
+from commod.dashboard.server.headers import COOKIE
 from tests.waiting import PATIENCE
 
 # Messages kept for this many finished runs since they were last used, as the browser does (global.maxCachedMessageAge).

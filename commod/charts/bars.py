@@ -62,10 +62,8 @@ def plot_contributions(
     frame : DataFrame
         Columns ``label, rank`` (of the label), ``account`` (one of `ACCOUNTS`), ``value, low, high`` (over redrawn
         backgrounds; equal where there is no range).
-    title : str
-        Of the axis.
-    label_limit : int
-        Width of the names in pixels.
+    title, label_limit : str, int
+        Of the axis, and the width of the names in pixels.
     """
     names = list(ACCOUNTS)
     y = by_rank("label:N", labelLimit=label_limit, labelPadding=8)

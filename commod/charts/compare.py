@@ -108,7 +108,7 @@ def plot_methods(
     live: bool = True,
     crosses: bool = False,
 ) -> alt.LayerChart:
-    """Models of several methods as points, the frontier of each as a line, what is dominated faded.
+    """Models of several methods as points, the frontier of each as a line, dominated models faded.
 
     Parameters
     ----------
@@ -121,17 +121,15 @@ def plot_methods(
         In the order of the legend.
     view : {"fairness", "changes"}
         Accuracy against fairness, or changes against accuracy.
-    most_changes : float, optional
-        End of the axis of changes, for pictures that are to be compared.
-    accuracy_range : (float, float), optional
-        Ends of the axis of accuracy, likewise.
+    most_changes, accuracy_range : float, (float, float), optional
+        Ends of these axes, for pictures that are to be compared.
     lines : bool
         Whether the points of a method's frontier are joined.
     height : int, optional
         In pixels, the legend included; default, what a chart of this many methods needs.
     strong : str
-        Label of the method to be seen first. The others are then faint until the pointer is on one of them, and names
-        stand beside the ends of the frontiers.
+        Label of the method to be seen first. The others are faint until the pointer is on one of them, and names stand
+        beside the ends of the frontiers.
     upward : bool
         Whether more is fairer: the fairer lies to the right where there is a `strong` one.
     live : bool

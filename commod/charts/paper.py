@@ -25,10 +25,8 @@ def plot_scatter(
     ----------
     frame : DataFrame
         Columns ``label`` (of a style), ``x, y, settings``.
-    percent : bool
-        Whether x is a share.
-    zero : bool
-        Whether the axis of y begins at 0.
+    percent, zero : bool
+        Whether x is a share, and whether the axis of y begins at 0.
     joined : bool
         Whether the points of a label are joined, in their order in the frame.
     columns : int

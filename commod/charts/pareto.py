@@ -40,10 +40,8 @@ def plot_pareto(
         point belongs to, empty for none). Later rows are drawn over earlier ones.
     view : {"fairness", "changes"}
         Fairness against accuracy, or accuracy against the share of changed decisions.
-    fairness_title : str
-        Name of the fairness axis, with what is fair.
-    fairer : str
-        Which way is fairer, in words with an arrow.
+    fairness_title, fairer : str
+        Name of the fairness axis, with what is fair, and which way is fairer, in words with an arrow.
     line : float, optional
         A value of fairness to draw a line at, such as that of the four-fifths rule.
     called : tuple of (words, words)
@@ -92,10 +90,10 @@ def plot_pareto(
         alt.Chart()
         .transform_filter(alt.datum.kind == SPLITS)
         .transform_aggregate(
-            fairness="mean(fairness)", accuracy="min(accuracy)", change_rate="min(change_rate)", groupby=["kind"]
+            fairness="mean(fairness)", accuracy="max(accuracy)", change_rate="max(change_rate)", groupby=["kind"]
         )
         .transform_calculate(called=f"({names})[datum.kind]")
-        .mark_text(dy=14, fontSize=12, color=palette.FRONTIER, aria=False)
+        .mark_text(dy=-14, fontSize=12, color=palette.FRONTIER, aria=False)
         .encode(x=x, y=y, text="called:N")
     )
     layers = [lines, points, named, others]

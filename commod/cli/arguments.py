@@ -10,7 +10,7 @@ import numpy as np
 from commod.cli.output import show_progress, tell
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_names, task_of_file
 from commod.datasets.choice_options import add_options, given_options
-from commod.explain.doubts import doubts_about, first_scores
+from commod.explain.base_model_warnings import base_model_warnings, first_scores
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.threshold import check_threshold, logit_of_threshold
@@ -160,7 +160,7 @@ def scene_in(arguments: Namespace) -> "Scene":
 def _proposed_line(task: Task) -> float | None:
     """Where f should draw its line in a file, as the page Your data proposes it; None if one half will do."""
     rows, scores = first_scores(task)
-    doubts = doubts_about(task, rows.y, rows.sensitive, scores)
+    doubts = base_model_warnings(task, rows.y, rows.sensitive, scores)
     proposed = next((doubt for doubt in doubts if doubt.threshold is not None), None)
     if proposed is None or any(doubt.kind == "turned" for doubt in doubts):  # which is asked about first
         return None
@@ -171,7 +171,9 @@ def _proposed_line(task: Task) -> float | None:
 def _tell_doubts(scene: "Scene", *, answered: bool) -> None:
     """What makes one doubt f, on stderr; scores that seem to be of the other outcome are asked about."""
     task, test = scene.task, scene.test
-    for doubt in doubts_about(task, test.y, test.sensitive, scene.scores_test, scene.threshold, people=len(task.y)):
+    for doubt in base_model_warnings(
+        task, test.y, test.sensitive, scene.scores_test, scene.threshold, people=len(task.y)
+    ):
         if doubt.kind == "turned" and scene.base_model == GIVEN_SCORES and not answered:
             raise ValueError(f"{doubt.text} Say --scores-of other to turn them round, or --scores-of favourable.")
         if not is_shipped(task.name):

@@ -13,7 +13,7 @@ from commod.experiments.refits import Refits
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell
 from commod.explain.checks import check_again
-from commod.explain.sense import SURE
+from commod.explain.plausibility import SURE
 from commod.metrics.counts import Counts, sizes_of_groups, tally
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
@@ -146,7 +146,7 @@ def _facts_of_scene(
 def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
     """Of the changed decisions, how many f was sure of and, where labels are given, how many are right by them.
 
-    `certain` is f's probability for its own decision (`commod.explain.sense.certainty`).
+    `certain` is f's probability for its own decision (`commod.explain.plausibility.certainty`).
     Returns ``sure`` and ``right``, each with the number of changed decisions behind it.
     """
     after = np.asarray(after)

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from commod.experiments.match import Match
+from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
 from commod.experiments.scene import Scene
-from commod.experiments.sense import answers_of_decisions
 from commod.experiments.sweep import Cell, Model, Report, Sweep, Trained, train_cell
 from commod.explain.checks import Answer, check_again, check_merit
 from commod.explain.merit import explain_merit

@@ -38,10 +38,8 @@ def compare(
         Name of a task, with its grouping: "adult", "adult.race_sex".
     methods : sequence of str, optional
         Keys of `METHODS`; default, all that are defined for the criterion and the number of groups.
-    seed : int
-        Of the split.
-    threshold : float
-        The probability above which f decides positively.
+    seed, threshold : int, float
+        Of the split, and the probability above which f decides positively.
     n_jobs : int
         Processes; −1, one per core. The result does not depend on it.
     progress : callable, optional
@@ -55,12 +53,7 @@ def compare(
     Warns
     -----
     SweepWarning
-        For each method that fails, once the others are done.
-
-    Raises
-    ------
-    ValueError
-        If all fail.
+        For each method that fails, once the others are done; if all fail, a ValueError is raised.
     """
     n_groups = len(load_task(data).groups)  # a name that is none is told before anything starts
     defined = available_methods(fairness, n_groups)

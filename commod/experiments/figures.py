@@ -20,24 +20,24 @@ DP = "demographic_parity"
 # Models of each method on a split of Table 1: 8 λ_fair × 3 λ_ratio of COMMOD, 24 values of the one knob of the others.
 MODELS = 24
 # Fairness at which models are matched: in the middle of what the paper's segments hold.
-TARGETS = {("law_school", DP): 0.7, ("compas", DP): 0.77}
+TARGETS = {"law_school": 0.7, "compas": 0.77}
 POSTHOC_DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10)
 # In the files of the results, whatever else is declared.
 COLUMNS = ("p_rule", "accuracy", "change_rate")
 
 
-def matched(models: pd.DataFrame, data: str, split: int, methods: tuple[str, ...], criterion: str = DP) -> pd.DataFrame:
+def matched(models: pd.DataFrame, data: str, split: int, methods: tuple[str, ...]) -> pd.DataFrame:
     """For one split, the COMMOD model nearest to the target fairness, and of other methods the one nearest to that."""
-    figure = CRITERIA[criterion].figure_name
-    here = models[(models["dataset"] == data) & (models["split"] == split) & (models["fairness"] == criterion)]
+    figure = CRITERIA[DP].figure_name
+    here = models[(models["dataset"] == data) & (models["split"] == split) & (models["fairness"] == DP)]
     here = here[here["error"] == ""].reset_index(drop=True)
     spread = (float(here[figure].std()), float(here["accuracy"].std()))
     own = here[here["method"] == "commod"]
-    chosen = own.loc[(own[figure] - TARGETS[data, criterion]).abs().idxmin()]
+    chosen = own.loc[(own[figure] - TARGETS[data]).abs().idxmin()]
     rows = [chosen]
     for method in methods:
         rivals = here[here["method"] == method]
-        rows.append(rivals.iloc[nearest(rivals, chosen, criterion, spread)])
+        rows.append(rivals.iloc[nearest(rivals, chosen, DP, spread)])
     return pd.DataFrame(rows).reset_index(drop=True)
 
 

@@ -109,10 +109,9 @@ def run_grid(
 
     Parameters
     ----------
-    jobs : sequence of Job
     store : path, optional
-        File to which finished models are added as they come in, a line of JSON each. A run that is killed and started
-        again with the same file computes only what is not in it.
+        File that collects finished models, a line of JSON each. A run that is killed and started again with the same
+        file computes only what is not in it.
     measures : sequence of str
         What is measured beside the figures: "tree" (F1 of trees on the changes by depth), "concepts", "scores",
         "checks" (of those changed, the share right by the record and the share of which f was sure).

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.scene import Scene
-from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Model, learns_from
 from commod.explain import DEPTHS, explain_tree
 from commod.metrics import calibration_table

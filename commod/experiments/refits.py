@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.scene import Scene, is_large
-from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Cell, Report, Settings, Shared, about_cell, train_cell
 
 # What is drawn anew: the training rows, or the split of all rows.
@@ -122,16 +122,14 @@ def refit(
     ----------
     cell : Cell
         Method and settings.
-    count : int, optional
-        How many times; default, see `n_refits`.
+    count, first : int
+        How many times (default, see `n_refits`), and the number of the first: each has its own sample, or split.
     drawn : {"rows", "splits"}
         On bootstrap samples of the training rows, f as it is, measured on the same test rows; or on other splits, f
         trained anew, each measured on its own test rows.
-    first : int
-        Number of the first: each number has its own sample, or split.
     ladders : dict, optional
-        Filled with what refits of COMMOD pass on their way up, by their number. Given again at another λ_fair, all
-        else being equal, it makes them quicker, not others.
+        Filled with what refits of COMMOD pass on their way up, by their number. Given again at another λ_fair, all else
+        being equal, it makes them quicker, not others.
     report : callable, optional
         Called with the share done after every refit; what it raises ends the work.
     """

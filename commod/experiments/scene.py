@@ -14,7 +14,7 @@ import pandas as pd
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
 from commod.datasets.load import lent
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.metrics.small_groups import left_out_in_words

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from commod.datasets import Split, TabularEncoder
-from commod.explain.sense import SURE, certainty
+from commod.explain.plausibility import SURE, certainty
 from commod.metrics.counts import Counts, counts_of_codes
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Split, Task
+from commod.experiments.plausibility import AT_HAND, shares_of_decisions
 from commod.experiments.scene import Scene, is_large
-from commod.experiments.sense import AT_HAND, shares_of_decisions
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
@@ -309,10 +309,8 @@ def sweep_method(
 
     Parameters
     ----------
-    scene : Scene
-    method : str
-        A key of `METHODS`.
-    fairness : {"demographic_parity", "equalized_odds"}
+    method, fairness : str
+        Keys of `METHODS` and `CRITERIA`.
     report : callable, optional
         Called with the share done after every model; what it raises ends the sweep.
     form : tuple of (str, value)

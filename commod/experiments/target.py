@@ -16,7 +16,7 @@ import pandas as pd
 from commod.datasets import Task
 from commod.experiments.search import LAMBDA_GRIDS, Asked, Lambdas, Search, arguments_of, effective_weight
 from commod.experiments.sweep import concept_settings
-from commod.explain.sense import SURE
+from commod.explain.plausibility import SURE
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod
 from commod.models.base_models import train_base_model
@@ -56,19 +56,16 @@ class Target:
 
     Attributes
     ----------
-    settings : dict or None
-        Keyword arguments of `Commod` that meet the limits; None if none does.
-    model : Commod or None
-        Fitted on all training rows at `settings`.
+    settings, model : dict, Commod, or None
+        Keyword arguments of `Commod` that meet the limits, and the model fitted with them on all training rows; None if
+        none does.
     validation : dict
         ``accuracy, fairness, change_rate, sure`` (of the changes, the share in which f was surer than 90 %) of the
-        candidate behind `settings` (or, if none meets the limits, of the one most likely to) on the held-out folds, and
+        candidate behind `settings` (or, if none meets the limits, of the likeliest one) on the held-out folds, and
         ``chance``, the probability that it meets all limits on new people.
-    fairest : (float, dict) or None
-        With at most `max_change`: the strictest fairness that can be promised as confidently, and its setting.
-    gentlest : (float, dict) or None
-        At `min_fairness`: the smallest limit on changes that can be promised, and its setting; None if no setting tried
-        is that fair.
+    fairest, gentlest : (float, dict) or None
+        With at most `max_change`, the strictest fairness that can be promised as confidently, and its setting; at
+        `min_fairness`, the smallest limit on changes, and its setting, if any setting tried is that fair.
     bound : float
         The best fairness that anybody could reach by flipping `max_change` of f's decisions (in the direction asked
         for) on the training rows, with S known.
@@ -176,7 +173,7 @@ def find_settings(
         The largest share of decisions that may differ from f's.
     max_sure : float, optional
         Of the decisions changed, the largest share in which f may have been surer than 90 %. It limits which settings
-        are taken, not the training: the loss does not know of it.
+        are taken, not the training.
     confidence : float
         With which probability all limits are to hold on new people, as many as the test part has. It covers the chance
         in the validation rows and in the new ones, so single figures on validation have to be better than the limits.
@@ -184,20 +181,14 @@ def find_settings(
         Of the split; its test part is not looked at.
     threshold : float, "budget", "budget:0.2" or None
         Where f draws its line, as `Commod` takes it.
-    lambda_concepts : float, optional
-        Where the search for it begins; default, what goes with the data set.
-    n_concepts : int, optional
-        k of the model returned. It is not searched: k is a reading of a linear r and moves no decision.
-    update : {"ratio", "affine", "decisions"}
-    direction : {"both", "improve", "worsen"}
-    features : list of columns, optional
-    max_changes : int or float, optional
-        Form of the models that are tried, as `Commod` has them; which outcome is favourable, the task says. A budget of
-        so many training rows is the same share of the rows that a trial is trained on.
-    report : callable, optional
-        Called with the share done; what it raises ends the search.
-    tell : callable, optional
-        Called with what was found so far, before each report.
+    lambda_concepts, n_concepts : float, int, optional
+        Where the search for λ_concepts begins, and k of the model returned, which moves no decision; default, what goes
+        with the data set.
+    update, direction, features, max_changes : as in `Commod`
+        Form of the models; which outcome is favourable, the task says. A budget of so many training rows is the same
+        share of the rows that a trial is trained on.
+    report, tell : callable, optional
+        Called with the share done (what it raises ends the search), and before that with what was found so far.
     """
     check_choice("criterion", criterion, tuple(CRITERIA))
     asked = _checked(min_fairness, max_change, max_sure, confidence)

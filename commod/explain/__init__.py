@@ -4,8 +4,8 @@ from commod.explain.checks import CHECKS, Answer, Check
 from commod.explain.concepts import explain_concepts, explain_loadings
 from commod.explain.hundred import explain_hundred
 from commod.explain.merit import explain_merit
+from commod.explain.plausibility import explain_certainty, explain_record, explain_reversals
 from commod.explain.proxies import explain_proxies
-from commod.explain.sense import explain_certainty, explain_record, explain_reversals
 from commod.explain.shap_comparison import ShapComparison, explain_with_shap
 from commod.explain.tree import DEPTHS, ChangeTree, explain_tree
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from commod.datasets.task import Task
 from commod.explain.concepts import in_a_sentence, in_percent
-from commod.explain.sense import SURE
+from commod.explain.plausibility import SURE
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.small_groups import MIN_GROUP
 
@@ -36,20 +36,16 @@ class Check:
 
     Parameters
     ----------
-    name, title : str
-        In frames, and as a question.
-    short : str
-        Heading of a column.
+    name, title, short : str
+        In frames, as a question, and as the heading of a column.
     meaning : str
         What is counted.
     direction : {1, -1}
         Whether more of it is better, or less.
     fine, bad : float
         At `fine` or better the mark is "fine", beyond `bad` it is "bad", between them "look".
-    why : str
-        The reason for the bounds.
-    rated : str
-        The bounds in words, where the mark is not one of the share itself.
+    why, rated : str
+        The reason for the bounds, and the bounds in words where the mark is not one of the share itself.
     """
 
     name: str
@@ -152,13 +148,10 @@ class Answer:
 
     Attributes
     ----------
-    value : float
-        The share; NaN where it cannot be told.
-    part, whole : int
-        Counts behind it.
-    sentence : str
+    value, part, whole : float, int, int
+        The share, NaN where it cannot be told, and the counts behind it.
     basis : str
-        What the share rests on beside these people: the merit that hurts most of them, or the number of refits.
+        What else the share rests on: the merit that hurts most people, or the number of refits.
     rated : float, optional
         What the mark is of, if not of the share.
     """

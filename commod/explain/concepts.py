@@ -55,18 +55,15 @@ def explain_concepts(
 
     Parameters
     ----------
-    activations : DataFrame
-        ``g.concept_activations(X)`` of the rows to count on.
-    decisions_f, decisions_g : arrays of 0 and 1
-        Decisions on these rows.
+    activations, decisions_f, decisions_g : DataFrame, arrays of 0 and 1
+        ``g.concept_activations(X)`` and the decisions on the same rows.
 
     Returns
     -------
     DataFrame
-        One row per concept, of r and then of the shift if there is one: ``part`` (see `sums_of`), ``weight`` in it,
-        ``features`` (how many), ``activated`` and ``others`` (rows), ``changed_activated`` and ``changed_others``
-        (shares; ``<NA>`` where there is no row), ``raised`` and ``lowered`` (changes among the activated),
-        ``sentence``.
+        One row per concept of r, then of the shift: ``part`` (see `sums_of`), ``weight`` in it, ``features`` (how
+        many), ``activated, others`` (rows), ``changed_activated, changed_others`` (shares; ``<NA>`` without rows),
+        ``raised, lowered`` (changes among the activated), ``sentence``.
     """
     loadings = dict(tuple(explain_loadings(g, task).groupby("concept", sort=False)))
     changed = decisions_f != decisions_g

@@ -16,10 +16,10 @@ def starts_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
     """Where the sums start, before any concept adds to them."""
     if not g.decides:
         return _minus(f"r = {g.intercept_:.2f}" + (f" and s = {g.shift_intercept_:.2f}" if g.has_shift else ""))
-    step = g.rescaler_.shift_step
+    step, acts_on = g.rescaler_.shift_step, g.rescaler_.acts_on
     starts = {"negative": g.shift_intercept_, "positive": g.shift_intercept_ + step}
     sides = zip(starts.items(), outcomes, strict=True)
-    shown = [f"{at:.2f} where f says “{word}”" for (side, at), word in sides if _acts_on(g, side)]
+    shown = [f"{at:.2f} where f says “{word}”" for (side, at), word in sides if acts_on in ("everybody", side)]
     return _minus(f"balance = {' or '.join(shown)}, plus {g.intercept_:.2f} times f's logit")
 
 
@@ -64,10 +64,6 @@ def guess_in_words(concepts: pd.DataFrame) -> str:
     if best["low"] <= 0.5:
         tells = f"here it hardly does: its best concept, {used.index[0]}, may tell {told} by chance only ({auc})"
     return f"g is never told the group, but a rule that changes people who look like a group guesses it: {tells}."
-
-
-def _acts_on(g: Commod, side: str) -> bool:
-    return g.rescaler_.acts_on in ("everybody", side)
 
 
 def _minus(text: str) -> str:

@@ -14,11 +14,10 @@ def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.Data
     Returns
     -------
     DataFrame
-        One row for each group that has people, by its code: ``group`` (its name), ``count`` (rows), the shares
-        ``before`` and ``now`` (positive decisions of f and of g), ``raised`` and ``lowered`` (decisions that went 0→1
-        and 1→0), all of them weighted, and each of these four once more in whole people of a hundred: ``of_100_before``
-        and so on. The first two are rounded; the other two are the nearest that lead from the one to the other, each
-        less than 1 away from its share.
+        One row for each group that has people, by its code: ``group`` (its name), ``count`` (rows), the weighted shares
+        ``before, now`` (positive decisions of f and g) and ``raised, lowered`` (decisions that went 0→1 and 1→0), and
+        these four in whole people of a hundred: ``of_100_before`` and so on. The last two of them lead from the first
+        to the second, each less than 1 away from its share.
     """
     people = count_hundred(task, rows, before, after)
     names = {code: {"group": task.groups[code]} for code in people}

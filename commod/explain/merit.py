@@ -41,15 +41,13 @@ def explain_merit(
 ) -> pd.DataFrame:
     """For whom one more step of merit lowers the outcome, under f and under g.
 
-    Each feature with a declared direction (`Feature.merit`) is moved by one step (`merit_step`) in that direction, for
-    everyone who stays within the data's range; all other features stay as they are. It is an edit of an input, not of
-    its causes.
+    Each feature with a declared direction (`Feature.merit`) is moved by one step (`merit_step`), for everyone who stays
+    within the data's range; all other features stay. It is an edit of an input, not of its causes.
 
     Parameters
     ----------
     margin_f, margin_g : callable
-        From rows to logits of the positive decision. A column of scores stays as it is, so an f that is known by its
-        scores only never answers to an edit.
+        From rows to logits of the positive decision. An f that is known by its scores only never answers to an edit.
     ranges : mapping, optional
         `feature_ranges` of the task's data, if they are at hand.
 
@@ -58,7 +56,7 @@ def explain_merit(
     DataFrame
         One row per such feature, the one that hurts most people under g first: ``feature, label, unit, step`` (with its
         sign), ``people`` (who were moved), ``turned_f, turned_g`` (of them, the favourable decision turns into the
-        other one), ``lowered_f, lowered_g`` (the score of the favourable outcome falls). No row without such a feature.
+        other one), ``lowered_f, lowered_g`` (the score of the favourable outcome falls).
     """
     if ranges is None:
         ranges = feature_ranges(task.X)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from commod.datasets.task import Feature, Split, Task
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import as_binary, tally
 from commod.metrics.intervals import wilson_interval
@@ -54,12 +54,10 @@ def explain_people(
 
     Parameters
     ----------
-    rows : Split
-        All that follows is about these rows, in their order.
-    encoded : array (rows, encoded columns)
-        As g's encoder gives them.
+    rows, encoded : Split, array (rows, encoded columns)
+        The people, and what g's encoder makes of them.
     logit, ratio, shift : arrays (rows,)
-        Logit of f's score less that of its threshold, r, and s (0 for a model without a shift).
+        Logit of f's score minus that of its threshold, r, and s (0 for a model without a shift).
     before, after : arrays of 0 and 1
         Decisions of f and of g.
     leaf : array of int, optional
@@ -69,10 +67,9 @@ def explain_people(
     -------
     DataFrame
         One row per changed person, indexed as `rows`: ``group, better`` (whether g's decision is the favourable one),
-        ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores
-        and r; with a shift, ``s`` between them; where g `decides` by its balance, ``balance`` in place of both),
-        ``sure`` (how sure f was, see `certainty`), ``concept:…`` (what each concept adds to r; with r's intercept they
-        add up to r; with a shift, the same of s), ``leaf``, ``feature:…``.
+        ``decision, label`` (of g and in the data, in words), ``right`` (whether the two agree), ``f, r, g`` (scores and
+        r; with a shift also ``s``; where g `decides` by its balance, ``balance`` in place of both), ``sure`` (see
+        `certainty`), ``concept:…`` (what each concept adds to r or s), ``leaf``, ``feature:…``.
     """
     spec = task.spec
     at = np.flatnonzero(before != after)
@@ -171,10 +168,8 @@ class Segments:
         in it, small intersections are only counted.
     total : dict
         The same counts of everyone.
-    ranked, small : int
-        Segments with enough people, and segments with somebody in them but too few.
-    cut : dict
-        Labels of categories with more than `MAX_LEVELS` levels, and how many levels were left out.
+    ranked, small, cut : int, int, dict
+        Segments with enough people and with too few, and how many levels of large categories were left out, by label.
     """
 
     table: pd.DataFrame

@@ -18,10 +18,9 @@ def explain_proxies(
 ) -> pd.DataFrame:
     """How well each concept, and each feature, alone tells the group on test.
 
-    A category tells it by the share of the group at each of its levels among the training rows; which way a number or a
-    concept points is taken from its means in the training rows, so that an AUC below 0.5 on test is chance. Of more
-    than two groups, it is told how well that one is told from all the others which is told best; rows of no known group
-    do not count.
+    A category does so by the share of the group at each of its levels among the training rows. Which way a number or a
+    concept points also comes from these, so an AUC below 0.5 on test is chance. Of more than two groups, the one that
+    is told best counts, against all others.
 
     Parameters
     ----------
@@ -31,8 +30,8 @@ def explain_proxies(
     Returns
     -------
     DataFrame
-        ``kind`` ("concept" or "feature"), ``name``, ``label``, ``auc, low, high`` (95 %) and ``group`` (the number of
-        the group that is told): the concepts in their order, but for empty ones, then the features, strongest first.
+        ``kind`` ("concept" or "feature"), ``name``, ``label``, ``auc, low, high`` (95 %) and ``group`` (its number):
+        the concepts in their order, without empty ones, then the features, strongest first.
     """
     groups, groups_test = train.sensitive.to_numpy(), test.sensitive.to_numpy()
     concepts = [] if activations is None else [proxies_of(*activations, groups, groups_test)]

@@ -30,14 +30,13 @@ class ShapComparison:
     ----------
     features : DataFrame
         One row per input column: ``label, shap`` (mean |SHAP|, average over the redrawn backgrounds), ``shap_low,
-        shap_high`` (over the redraws) and ``commod`` (mean |contribution|), largest COMMOD contribution first. Both
-        are in units of the logit.
-    agreement : float
-        Spearman's rank correlation of the two columns.
+        shap_high`` (over the redraws) and ``commod`` (mean |contribution|), largest COMMOD contribution first. Both are
+        in units of the logit.
+    agreement, top_kept : float
+        Spearman's rank correlation of the two columns, and the mean share of SHAP's top five features that stay in the
+        top five when the background is redrawn.
     evaluations : int
         Scores that one SHAP run asks for. COMMOD's own account needs one for each row.
-    top_kept : float
-        Mean share of SHAP's top five features that stay in the top five when the background is redrawn.
     rows, background, redraws : int
     """
 

@@ -26,13 +26,12 @@ class ChangeTree:
     ----------
     nodes : DataFrame
         One row per node in the order it is read: ``node, parent, depth, rule`` (how one gets here from the parent),
-        ``leaf, count, changed, share`` (of the evaluated rows that reach the node), ``predicts`` (whether the leaf
-        says "changed") and what is asked here: ``column``, and either ``level`` (who has it goes right) or ``cut`` (who
-        has more goes right); all None in a leaf.
-    f1 : float
-        F1 of "changed" on the evaluated rows; 0 where the tree says "unchanged" everywhere.
-    f1_by_depth : DataFrame
-        ``depth, f1, leaves`` for each depth tried.
+        ``leaf, count, changed, share`` (of the evaluated rows that reach the node), ``predicts`` (whether the leaf says
+        "changed") and what is asked here: ``column``, and either ``level`` (who has it goes right) or ``cut`` (who has
+        more goes right); all None in a leaf.
+    f1, f1_by_depth : float, DataFrame
+        F1 of "changed" on the evaluated rows, 0 where nobody is called so; and ``depth, f1, leaves`` of each depth
+        tried.
     ends : array of int
         Node in which each evaluated row ends.
     """

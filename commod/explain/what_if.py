@@ -35,7 +35,6 @@ class FeatureRange:
 
     Attributes
     ----------
-    column : str
     low, high, step : float
         Range of a number and its resolution: a power of ten of which all its values are multiples, or, where there is
         none above 0.0001, one that parts the range into some thousand. 0 for a category.
@@ -44,8 +43,8 @@ class FeatureRange:
     levels : tuple
         Levels of a category, most frequent first; empty for a number.
     sd : float
-        Standard deviation. That of a category is half of the mean squared distance of two people drawn at random, as
-        it is for a number, if different levels are 1 apart; for two levels it is that of their 0/1 column.
+        Standard deviation. For a category, half of the mean squared distance of two people drawn at random, different
+        levels being 1 apart; for two levels it is that of their 0/1 column.
     """
 
     column: str
@@ -245,11 +244,9 @@ def explain_edits(
     """The smallest edits of a single feature that undo the change of a decision, or cause one.
 
     Where g decides otherwise than f on `x`, an edit counts if they agree after it; where they agree, if they differ.
-    Numbers are tried at all multiples of their resolution within the data's range, upwards and downwards. Where these
-    are more than 400 on a side, 400 of them are tried and the search goes on between the first that counts and the
-    one before, so that a narrower gap nearer by can be missed. Categories are tried at all levels.
-
-    Nothing is trained. If f is a column of scores it stays as it is: only g can move.
+    Categories are tried at all levels, numbers at all multiples of their resolution within the data's range. Where
+    these are more than 400 on a side, 400 are tried and the search narrows down, so that a narrow gap nearer by can be
+    missed. Nothing is trained. If f is a column of scores it stays as it is: only g can move.
 
     Parameters
     ----------

@@ -12,27 +12,28 @@ Values = NDArray[np.float64]
 Weight = NDArray[np.float64] | None
 
 
-def auc_of(score: Any, label: Any, *, sample_weight: Any = None) -> float:
+def auc_of(score: Any, label: Any) -> float:
     """AUC of a number for label 1 against label 0, ties counted half."""
     ones, zeros = _of_each(score, label)
-    of_ones, of_zeros = _of_labels(sample_weight, label)
-    return _mean(_share_below(zeros, of_zeros, ones), of_ones)[0] if len(ones) and len(zeros) else np.nan
+    return float(_share_below(zeros, None, ones).mean()) if len(ones) and len(zeros) else np.nan
 
 
-def auc_with_interval(score: Any, label: Any, *, sample_weight: Any = None) -> tuple[float, float, float]:
+def auc_with_interval(score: Any, label: Any) -> tuple[float, float, float]:
     """AUC of a number for label 1 against label 0, with DeLong's 95 % interval; NaN where one of them is missing.
 
     The chance that a person of label 1 has a larger number than one of label 0, ties counted half (DeLong, DeLong and
-    Clarke-Pearson 1988). With weights the interval rests on Kish's effective size of either label.
+    Clarke-Pearson 1988).
     """
-    weights = _of_labels(sample_weight, label)
-    return _interval(_placements(score, label, weights), weights, 0.95, 0.0)
+    return _interval(_placements(score, label, (None, None)), (None, None), 0.95, 0.0)
 
 
 def compare_auc(
     score_f: Any, score_g: Any, label: Any, confidence: float = 0.95, *, sample_weight: Any = None
 ) -> dict[str, float]:
-    """AUC of two numbers on the same people and its difference: ``f, g, difference``, with ``_low`` and ``_high``."""
+    """AUC of two numbers on the same people and its difference: ``f, g, difference``, with ``_low`` and ``_high``.
+
+    With weights the intervals rest on Kish's effective size of either label.
+    """
     weights = _of_labels(sample_weight, label)
     f, g = _placements(score_f, label, weights), _placements(score_g, label, weights)
     apart = (g[0] - f[0], g[1] - f[1])

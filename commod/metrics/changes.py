@@ -52,7 +52,6 @@ def calibration_table(scores_f: Any, scores_g: Any, *, n_bins: int = 10, sample_
         Probabilities of the positive class.
     n_bins : int
         Equal bins of [0, 1].
-    sample_weight : array of float, optional
 
     Returns
     -------

@@ -17,50 +17,38 @@ class Figure:
 
     Parameters
     ----------
-    name : str
-        Its row in `compare_decisions`.
-    title : str
-        As it is written in full, capitalised.
+    name, title : str
+        Its row in `compare_decisions`, and how it is written in full, capitalised.
     meaning : str
         In a sentence or two: its tooltip, and its entry in the glossary.
     formula : callable
         From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
-        ``(..., groups, label, f, g)`` for one of the change. By group it gives one more axis, that of the groups. If it
-        is an `Extremes`, small groups are left out: see `of_counts`.
+        ``(..., groups, label, f, g)`` for one of the change. By group it adds an axis, that of the groups. An
+        `Extremes` leaves out small groups: see `of_counts`.
     direction : {1, -1, 0}
         Whether more of it is better, less of it, or neither.
     percent : bool
         Whether it is a share, written in percent; its differences are in points.
-    of_change : bool
-        Whether it belongs to the pair (f, g) and not to one model.
-    unchanged : float
-        Of a figure of the change: its value where nothing changes, and so for f itself.
+    of_change, unchanged : bool, float
+        Whether it belongs to the pair (f, g), and its value where nothing changes.
     by_group : str
-        If there is one for each group: how their rows begin (``positive_rate`` for ``positive_rate_0, …``). Then
-        `title` has a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
-    needs_labels : bool
-        Whether every group (that counts in it) must have rows of either label; where one has not, the figure is left
-        out.
-    needs_positives : bool
-        Whether every group (that counts in it) must have a positive decision; likewise.
+        For one figure per group: how their rows begin (``positive_rate`` for ``positive_rate_0, …``). `title` then has
+        a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
+    needs_labels, needs_positives : bool
+        Whether every group compared must have rows of either label, or a positive decision; otherwise it is left out.
     whole : callable, optional
-        Of a share of people: how many it is a share of, from counts ``(groups, label, f, g)``; by group, of each. Its
-        interval is then Wilson's.
+        For a share of people, whose interval is Wilson's: how many it is a share of, from counts ``(groups, label, f,
+        g)``.
     most : float
         The largest value that it can have; the smallest is 0.
     key : bool
-        Whether it stands in tiles, in saved runs and in the teacher's notes, too, or in full tables only. Such a figure
-        is one number: it has no `by_group`.
-    short : str
-        Its title where there is little room; default, the title.
-    fair : str
-        The value at which it is fair, as it is written behind the title; empty if that does not apply.
-    more : str
-        What the glossary adds to the meaning.
-    cf : str
-        A figure of other tools that is near it but not the same.
+        Whether it also stands in tiles, saved runs and the teacher's notes. It is then one number: no `by_group`.
+    short, fair : str
+        Its title where there is little room, and the value at which it is fair, as written behind the title.
+    more, cf : str
+        What the glossary adds to the meaning, and a similar figure of other tools.
     of_scores : bool
-        Whether it is one of scores, which counts of decisions do not tell; its formula then has none.
+        Whether it is one of scores, which counts of decisions do not tell: it has no formula.
     """
 
     name: str

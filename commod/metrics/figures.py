@@ -50,10 +50,6 @@ def _lowered(counts: Counts) -> Values:
     return counts[..., 1, 0].sum(axis=-1)
 
 
-def _share_of_all(part: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
-    return lambda counts: part(counts).sum(axis=-1) / _everybody(counts)
-
-
 def _changed(counts: Counts) -> Values:
     return _raised(counts) + _lowered(counts)
 
@@ -99,7 +95,10 @@ def _gap(name: str, title: str, meaning: str, *shares: Share, **more: Any) -> Fi
 
 def _changed_people(name: str, title: str, meaning: str, part: Callable[[Counts], Values], **more: Any) -> Figure:
     """A share of everybody, by how decisions changed."""
-    formula = _share_of_all(part)
+
+    def formula(counts: Counts) -> Values:
+        return part(counts).sum(axis=-1) / _everybody(counts)
+
     return Figure(name, title, meaning, formula, percent=True, of_change=True, whole=_everybody, **more)
 
 
@@ -294,13 +293,12 @@ class Criterion:
     ----------
     name, title, short : str
         As an argument, in full, and in two letters.
-    figure_name : str
-    noun : str
-        The figure as it stands in a sentence: "a P-Rule of 0.8".
+    figure_name, noun : str
+        The figure, and how it reads in a sentence: "a P-Rule of 0.8".
     by_label : bool
         Whether people of equal label are compared, or all.
     nearly_fair : float
-        Beyond this value of the figure decisions are called fair: whole people seldom add up to equal rates.
+        Beyond this value decisions count as fair: whole people seldom add up to equal rates.
     """
 
     name: str

@@ -66,24 +66,22 @@ def compare_decisions(
     sensitive_features : array (n,), or DataFrame or array (n, columns)
         Any values, missing where the group is not known; of two columns or more, their combinations.
     sample_weight : array (n,), optional
-        Numbers from 0 on. Whole numbers give the figures of repeated rows; intervals take them for weights, not for
-        people, and rest on the effective size (Σw)² / Σw² (Kish 1965).
+        Numbers from 0 on. Whole numbers give the figures of repeated rows; intervals rest on the effective size (Σw)² /
+        Σw² (Kish 1965).
     n_groups : int, optional
         If `sensitive_features` are codes 0 … n_groups − 1, and −1 where not known: a group without rows then keeps its
         number, and its rates are NaN.
-    scores : (array, array), optional
-        Of f and g: with them, ``auc`` stands behind the accuracy, with DeLong's intervals.
-    probabilities : (array, array), optional
-        Of the positive class by f and g: with them, ``calibration_within_groups`` stands behind it.
+    scores, probabilities : (array, array), optional
+        Of f and g: with them, ``auc`` (DeLong's intervals) and ``calibration_within_groups`` stand behind the accuracy.
 
     Returns
     -------
     DataFrame
         One row per figure declared in `commod.metrics.figures`: first those of a model (``accuracy, p_rule, …,
         positive_rate_i`` per group), then those of the change (``change_rate, raised_rate`` (0→1), ``lowered_rate``
-        (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference``
-        (g − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing where a group lacks a label.
-        Intervals: Wilson's for shares of people; for extremes over more than two groups those of
+        (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference`` (g
+        − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing where a group lacks a label. Intervals:
+        Wilson's for shares of people; for extremes over more than two groups those of
         `commod.metrics.extreme_intervals`; else `n_bootstrap` draws within group × label, both models on the same draw.
     """
     predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
@@ -214,8 +212,7 @@ def compare_margins(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample
     Parameters
     ----------
     sensitive_features : DataFrame (n, columns)
-        Two sensitive attributes or more. All rows of the table rest on the same people: those whose groups are all
-        known.
+        Two attributes or more. All rows of the table rest on the same people: those whose groups are all known.
 
     Returns
     -------

@@ -13,7 +13,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from commod.models.adversary import Array
-from commod.models.levers import Levers
+from commod.models.design import DesignMatrix
 from commod.models.networks import Adversary, ConceptNetwork, MLPNetwork, diversity_loss, seeded, sparsity_loss
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import PathPoint, Solution, StepCallback, Terms
@@ -127,5 +127,5 @@ def _of(weight: torch.Tensor | None, batch: torch.Tensor) -> torch.Tensor | None
 def _sparsity_scale(data: TrainingData, weights: LossWeights) -> float:
     ordered = data.sorted_for(weights.by_label)
     objective = ordered.objective(weights)
-    pull = objective.pull(objective.evaluate(ordered.logit), Levers(ordered.X, [ordered.logit]))
+    pull = objective.pull(objective.evaluate(ordered.logit), DesignMatrix(ordered.X, [ordered.logit]))
     return float(pull[1:].max(initial=0.0))

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from commod.datasets.blocks import blocks
 from commod.models.adversary import Array
+from commod.models.design import DesignMatrix
 from commod.models.lasso import WIDE, lasso_step
-from commod.models.levels import Jumps, Levels
-from commod.models.levers import Levers
+from commod.models.level_jumps import Jumps, Levels
 from commod.models.objective import NewtonTerms, ScoreState
 from commod.models.prices import PricePath
 from commod.models.rescaler import LinearRescaler, acted_on
@@ -81,15 +81,15 @@ class LinearProblem:
         acted = acted_on(weights.acts_on, data.logit)
         self.acts_on = weights.acts_on
         self.fixed = np.where(acted, 0.0, data.logit)  # scores of those who are not acted on
-        lever = data.logit - self.fixed
-        self.A = Levers(data.X, [lever, np.float64(unit) * acted] if unit > 0 else [lever])
+        factor = data.logit - self.fixed
+        self.A = DesignMatrix(data.X, [factor, np.float64(unit) * acted] if unit > 0 else [factor])
         self.unit = unit
         self.width = len(form)  # of a block
         if unit > 0:
             none = np.zeros_like(form)
             form = np.block([[form, none], [none, form]])
         self.X = data.X
-        self._lever, self._sensitive = lever, data.sensitive
+        self._factor, self._sensitive = factor, data.sensitive
         self.form = form
         self.quadratic = 2.0 * (weights.ratio * form + RIDGE * np.eye(len(form)))
         self.identity = np.eye(len(form))[0]
@@ -103,7 +103,7 @@ class LinearProblem:
     @cached_property
     def levels(self) -> Levels:
         """Where else to look for a lower loss; where the ladder is climbed on a sample, only that is asked for its."""
-        return Levels(self.X, self._lever, self.objective, self._sensitive)
+        return Levels(self.X, self._factor, self.objective, self._sensitive)
 
     def scores(self, theta: Array) -> Array:
         """z, the logit of g, of every row."""
@@ -194,17 +194,17 @@ class _Ladder:
 class WarmStart:
     """The way up the ladder on one data set at one setting of everything but λ_fair, remembered rung by rung.
 
-    Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at
-    the same λ_fair anything: it plays no part here. Pass one (empty) object to several fits that differ in these two
-    only; each then gives exactly what it would give alone. An object that does not match the data or the setting is
-    filled anew. What depends on the rows alone (their encoding) is kept as long as the same objects are passed as X, y
-    and so on, which must not be changed meanwhile.
+    Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at the
+    same λ_fair anything. Pass one (empty) object to several fits that differ in these two only; each then gives exactly
+    what it would give alone. An object that does not match the data or the setting is filled anew. What depends on the
+    rows alone (their encoding) is kept while the same objects are passed as X, y and so on; do not change them
+    meanwhile.
 
     Parameters
     ----------
     rungs : dict, optional
-        ``rungs`` of another such object that was passed to fits on equal data at an equal setting. They are small,
-        where the object itself holds the rows; that data and setting are equal is not checked.
+        ``rungs`` of another such object for equal data at an equal setting, which is not checked. They are small, where
+        the object itself holds the rows.
     beside : WarmStart, optional
         Another one: what depends on the rows alone is shared with it.
     """
@@ -438,7 +438,7 @@ def _is_positive(hessian: Array) -> bool:
     return True
 
 
-def _bent_up(hessian: Array, newton: NewtonTerms, A: Levers) -> Array:
+def _bent_up(hessian: Array, newton: NewtonTerms, A: DesignMatrix) -> Array:
     """A positive definite matrix instead of an indefinite Hessian, so that the step descends."""
     if len(hessian) > WIDE:
         # Eigenvalues of so many weights would take too long: leave out the rows whose score bends the loss down.

@@ -37,57 +37,57 @@ MANY_PEOPLE = 10
 class Commod(EditedModel):
     """Make a deployed classifier f fairer by few, explainable changes: g(x) = σ(r(x)·logit f(x)).
 
-    r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Beyond the paper, with
-    ``update="affine"``, g(x) = σ(r(x)·logit f(x) + s(x)), s linear through the same concepts; ``update="decisions"``
-    counts changed decisions instead of moved scores. Training minimises
-    L_Y − λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in
-    the modules of this package), L_S being the loss of an adversary that reads the sensitive attribute from the new
-    score; a shift adds λ_ratio·‖s‖², in units in which s counts as r − 1 does (`shift_unit`), and its own sparsity.
-    The sensitive attribute is used in `fit` only; `predict` neither needs nor accepts it.
+    r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Training minimises L_Y −
+    λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in the
+    modules of this package). L_S is the loss of an adversary that reads the sensitive attribute from the new score.
+    Beyond the paper, ``update="affine"`` adds a shift s(x), linear through the same concepts, with its own λ_ratio·‖s‖²
+    (in units in which s counts as r − 1 does, `shift_unit`) and sparsity; ``update="decisions"`` counts changed
+    decisions instead of moved scores. The sensitive attribute is used in `fit` only; `predict` neither needs nor
+    accepts it.
 
     Parameters
     ----------
     base_model : fitted classifier, callable, str or None
-        The deployed model f: any fitted scikit-learn classifier or Pipeline; a function from X to probabilities; or
-        the name of the column of X that holds f's probabilities (not used as a feature then). None trains a logistic
+        The deployed model f: any fitted scikit-learn classifier or Pipeline; a function from X to probabilities; or the
+        name of the column of X that holds f's probabilities (not used as a feature then). None trains a logistic
         regression in `fit`, unless `base_scores` are given there. `clone` keeps a fitted model fitted.
     threshold : float, "budget", "budget:0.2" or None
-        Above which of its probabilities f decides positively, and g with it: with t its logit, g(x) = σ(t +
-        r(x)·(logit f(x) − t)), so that r ≡ 1 leaves every score and every decision of f as it is. "budget": such that
-        the share of positive decisions on the training rows is that of positive labels, or the share named. None: f's
-        own, one half, or that of scikit-learn's `FixedThresholdClassifier` or `TunedThresholdClassifierCV`.
+        Above which of its probabilities f decides positively, and g with it: with t its logit, g(x) = σ(t + r(x)·(logit
+        f(x) − t)), so that r ≡ 1 leaves every score and every decision of f as it is. "budget": such that the share of
+        positive decisions on the training rows is that of positive labels, or the share named. None: f's own, one half,
+        or that of scikit-learn's `FixedThresholdClassifier` or `TunedThresholdClassifierCV`.
     lambda_fair : float, default 2.0
         Weight of fairness. At 0, g = f and nothing is trained. Above 0 the label's loss L_Y acts, too, so scores move
         at once: at 0.001 by about 0.01 on average, up to 0.07 on law_school and 0.27 on compas (ten splits).
     lambda_ratio : float, default 0.05
         Weight of staying near f.
     lambda_concepts : float, default 0.01
-        Weight of the concept terms. The Lasso is in units of the adversary's strongest pull on any weight, so that
-        one value means the same on every data set; at λ_concepts ≥ λ_fair no weight may move on fairness' account.
-        It moves fairness, too: on law_school at λ_fair 4, from 0.01 to 1, P-Rule on test goes from 0.67 to 0.84.
+        Weight of the concept terms. The Lasso is in units of the adversary's strongest pull on any weight, so that one
+        value means the same on every data set; at λ_concepts ≥ λ_fair no weight moves for the sake of fairness. It
+        moves fairness, too: on law_school at λ_fair 4, from 0.01 to 1, P-Rule on test goes from 0.67 to 0.84.
     n_concepts : int, default 2
         k, into how many concepts r is read. It adds no power to a linear r: a larger k is a finer reading.
     fairness : {"demographic_parity", "equalized_odds"}
     update : {"ratio", "affine", "decisions"}, default "ratio"
         "ratio" multiplies f's logit by r, as the paper does: a decision changes where r < 0, and then most for those of
-        whom f was surest. "affine" also adds a shift s(x), linear in the same features: a decision changes where
-        r·logit + s has another sign than logit, which people near the line can do with a small shift. "decisions"
-        minimises errors + λ_ratio·changes + the price of the gap between groups (`commod.models.prices`): people who
-        stay keep f's score, and those who are flipped land just across the line. There `lambda_fair` is a target: 0 is
-        f's own fairness on the training rows, 10 is parity, 5 is halfway; and a change costs 20·`lambda_ratio` errors.
-        All but "ratio" are for ``rescaler="linear"`` with ``solver="best_response"``.
+        whom f was surest. "affine" also adds s(x): a decision changes where r·logit + s has another sign than logit,
+        which takes only a small shift near the line. "decisions" minimises errors + λ_ratio·changes + the price of the
+        gap between groups (`commod.models.prices`): people who stay keep f's score, and those who are flipped land just
+        across the line. There `lambda_fair` is a target (0: f's own fairness on the training rows, 10: parity, 5:
+        halfway), and a change costs 20·`lambda_ratio` errors. All but "ratio" need ``rescaler="linear"`` with
+        ``solver="best_response"``.
     max_changes : int or float, optional
-        A budget, for ``update="decisions"``: at most so many training rows change (a whole number), or such a share
-        of them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps it.
+        A budget, for ``update="decisions"``: at most so many training rows change (a whole number), or such a share of
+        them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps it.
     direction : {"both", "improve", "worsen"}, default "both"
         "improve": the update acts only on people whom f decides unfavourably, so that nobody loses the favourable
-        decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either is for
+        decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either needs
         ``rescaler="linear"`` with ``solver="best_response"``.
     favourable : label, optional
         Which of the two labels is the good one, for `direction`; default, the positive one.
     features : list of columns of X, optional
-        What r (and s) may use; default, all. f goes on using what it used: only the update is kept from the others.
-        The columns of an array are "x0", "x1" and so on.
+        What r (and s) may use; default, all. f keeps using what it used. The columns of an array are "x0", "x1" and so
+        on.
     ratio_norm : {"identity", "fisher", "mahalanobis"} or array of shape (n_rows,)
         Metric of ‖r−1‖²; an array weighs the instances.
     rescaler : {"linear", "mlp"}
@@ -103,43 +103,33 @@ class Commod(EditedModel):
         "best_response": ``tol`` (linear), ``width``, ``max_iter`` (mlp). "adversarial": ``epochs, batch_size,
         learning_rate, adversary_learning_rate, adversary_width, adversary_steps, warmup_epochs`` (and ``width``).
     random_state : int, default 0
-        Seed of what is random: minibatches and initial weights of "adversarial" and "mlp". The default solver for a
-        linear r has nothing random in it.
+        Seed of minibatches and initial weights of "adversarial" and "mlp". The default solver for a linear r has
+        nothing random in it.
 
     Attributes
     ----------
-    concepts_ : DataFrame, feature × concept
-        Unit directions in standardised features, turned so that a high value takes f's decision back. With the
-        default solver their supports are disjoint, and which features go together depends on the data and f alone.
-    concept_weights_ : Series
-        Weight of each concept in r, 0 or negative: r(x) = intercept_ + Σ_j weight_j·(concept_j · x).
-    coef_ : Series
+    concepts_, concept_weights_ : DataFrame, feature × concept, and Series
+        Unit directions in standardised features, turned so that a high value takes f's decision back, and their weights
+        in r, 0 or negative: r(x) = intercept_ + Σ_j weight_j·(concept_j · x). With the default solver their supports
+        are disjoint, and which features go together depends on the data and f alone.
+    coef_, intercept_ : Series, float
         The same r by feature: concepts_ @ concept_weights_.
-    intercept_ : float
-    shift_concepts_ : DataFrame, feature × concept
-        The shift read through the same groups of features, as "Concept 1, shift" and so on: unit directions, turned so
-        that a high value raises the score. No columns without a shift.
-    shift_weights_ : Series
-        Weight of each of them, 0 or positive: s(x) = shift_intercept_ + Σ_j weight_j·(concept_j · x).
-    shift_coef_ : Series
+    shift_concepts_, shift_weights_ : DataFrame, feature × concept, and Series
+        The shift read through the same groups of features, as "Concept 1, shift" and so on, turned so that a high value
+        raises the score; weights are 0 or positive. No columns without a shift.
+    shift_coef_, shift_intercept_ : Series, float
         The same s by feature.
-    shift_intercept_ : float
     feature_groups_ : list of arrays
         Numbers of the encoded features of each concept, also of those without weight.
-    path_ : DataFrame
-        Points passed from g = f to the target: λ_fair, loss terms, and the key figures on the training rows:
-        accuracy, p_rule, dm, change_rate and what else is declared one.
-    history_ : DataFrame
-        Each loss term after every step.
-    converged_ : bool
-    stopped_ : bool
-        Whether a callback stopped the training.
+    path_, history_ : DataFrame
+        Points passed from g = f to the target (λ_fair, loss terms, and the key figures on the training rows), and each
+        loss term after every step.
+    converged_, stopped_ : bool
+        Whether the solver converged, and whether a callback stopped it.
     classes_, groups_ : ndarray
         The labels, of which the second counts as 1, and the values of the sensitive attribute.
-    base_model_ : the f that is used
-    threshold_ : float
-        The probability above which f and g decide positively.
-    encoder_ : TabularEncoder
+    base_model_, threshold_, encoder_
+        The f that is used, the probability above which f and g decide positively, and the `TabularEncoder` of r.
 
     Examples
     --------

@@ -38,10 +38,8 @@ def evaluate(
         Usually the test part of ``task.split(seed)``.
     threshold : float, optional
         The probability above which f decides positively; default, that which g was trained at, else f's own.
-    confidence : float
-        Of the intervals.
-    seed : int
-        Of the bootstrap; the same seed gives the same intervals.
+    confidence, seed : float, int
+        Of the intervals, and of their bootstrap.
 
     Returns
     -------

@@ -7,8 +7,8 @@ import numpy as np
 
 from commod.datasets.blocks import blocks
 from commod.models.adversary import AdversaryFit, Array, ScoreAdversary, cross_entropy, questions
+from commod.models.design import DesignMatrix
 from commod.models.group_adversary import GroupAdversary
-from commod.models.levers import Levers
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class ScoreObjective:
             gradient[rows] -= adversary.counts_for @ (lambda_fair * residual * adversary.slope(fit))
         return gradient / self.n
 
-    def pull(self, state: ScoreState, directions: Levers) -> Array:
+    def pull(self, state: ScoreState, directions: DesignMatrix) -> Array:
         """The adversary's pull on each weight, |dL_S/dv| where z moves by v·directions, (d, n).
 
         At g = f its maximum is the unit of the Lasso: at λ_concepts = λ_fair the first weight can leave zero,
@@ -151,7 +151,7 @@ class ScoreObjective:
             tables.append((label_loss[None] - lambda_fair * adversary_loss[:, None]) / self.n)
         return tuple(tables)
 
-    def newton_terms(self, state: ScoreState, lambda_fair: float, A: Levers) -> NewtonTerms:
+    def newton_terms(self, state: ScoreState, lambda_fair: float, A: DesignMatrix) -> NewtonTerms:
         """Gradient and Hessian in θ where z = θA, with A of shape (D, n).
 
         With φ*(z) the adversary's optimum, d²/dz² of −L_S is −L_zz + L_zφ L_φφ⁻¹ L_φz: the curvature of the

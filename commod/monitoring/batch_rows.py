@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from commod.datasets.raw import read_column
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.metrics.counts import sizes_of_groups
 from commod.monitoring.reference import Reference, cells_of, groups_in, labels_in, weights_in
 from commod.portable import CERTAINTY, ColumnRule, Portable

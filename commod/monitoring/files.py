@@ -65,7 +65,7 @@ def watch_files(model: bytes, batch: bytes, *, scores: str = "") -> Watched:
         raise ValueError(f"The batch has no column “{short(scores)}”, which should hold the scores of f: name another.")
     given = np.asarray(table[scores]) if scores else None
     if given is not None and (given.dtype.kind not in "fiu" or not ((given >= 0) & (given <= 1)).all()):
-        raise ValueError(f"“{short(scores)}” must hold f's scores: numbers between 0 and 1, without gaps.")
+        raise ValueError(f"“{short(scores)}” must hold f's probabilities: between 0 and 1, without gaps.")
     try:
         return watch(read, table, base_scores=given)
     except (ArithmeticError, LookupError, TypeError, AttributeError):  # a file that fits together nowhere

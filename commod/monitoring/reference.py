@@ -13,7 +13,7 @@ from commod.datasets.grouping import UNKNOWN, bands_of
 from commod.datasets.own_groups import as_numbers, classes_of
 from commod.decisions.facts import counts_of_changes
 from commod.decisions.record import FORMAT as DECISION
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.explain.tree import ChangeTree
 from commod.metrics.counts import Counts, counts_of_codes, effective_size
 from commod.monitoring.drift import distribution_of, scores_as_values
@@ -111,10 +111,14 @@ def _attributes(task: Task) -> list[dict[str, Any]]:
 def _label(task: Task) -> dict[str, Any]:
     """How a label is read; of an outcome of three values or more, all but one are the negative one (None)."""
     column, cut = task.spec.target, task.roles.get("target_cut")
-    positive = str(task.roles.get("favourable", "1"))
+    positive = task.roles.get("favourable", "1")  # or a list of them
     other = task.spec.outcomes[0].removeprefix(f"{column}: ") if task.roles else "0"
-    negative = None if other == f"not {positive}" else other
+    negative = None if other == f"not {' or '.join(_several(positive))}" else other
     return {"column": column, "cut": cut, "positive": positive, "negative": negative}
+
+
+def _several(positive: str | list[str]) -> list[str]:
+    return [positive] if isinstance(positive, str) else positive
 
 
 def gaps_of(y: Any, scores: Any, codes: Any, n_groups: int, weight: Any = None) -> list[list[float] | None]:
@@ -159,8 +163,9 @@ def batch_of(task: Task, rows: Split) -> pd.DataFrame:
         cells = _within(attribute["cuts"]) if attribute["cuts"] else attribute["levels"]
         X[attribute["column"]] = np.array(cells, dtype=object)[combinations[:, place]]
     label = _label(task)
-    cells = _within([label["cut"]]) if label["cut"] is not None else [label["negative"] or "0", label["positive"]]
-    if label["cut"] is not None and bands_of((label["cut"],))[1] != label["positive"]:
+    positive = _several(label["positive"])[0]
+    cells = _within([label["cut"]]) if label["cut"] is not None else [label["negative"] or "0", positive]
+    if label["cut"] is not None and bands_of((label["cut"],))[1] != positive:
         cells = cells[::-1]
     X[label["column"]] = np.array(cells, dtype=object)[rows.y.to_numpy()]
     return X if rows.weight is None else X.assign(**{task.roles["weight"]: rows.weight.to_numpy()})
@@ -243,7 +248,7 @@ def labels_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
     classes = classes_of(batch[label["column"]], label["cut"])
     all_others = label["negative"] is None or label["cut"] is not None
     is_negative = classes.notna() if all_others else classes == label["negative"]
-    return np.where(classes == label["positive"], 1, np.where(is_negative, 0, -1))
+    return np.where(classes.isin(_several(label["positive"])), 1, np.where(is_negative, 0, -1))
 
 
 def weights_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:

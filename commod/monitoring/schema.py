@@ -38,7 +38,7 @@ class _Attribute(Struct):
 
 class _Label(Struct):
     column: Name
-    positive: Name
+    positive: Name | Annotated[list[Name], Meta(min_length=1)]
     negative: Name | None
     cut: float | None
 

@@ -55,11 +55,9 @@ def best_accuracy(
     limit : float
         The least P-Rule, or, for equalized odds, the largest disparate mistreatment.
     fairness : {"demographic_parity", "equalized_odds"}
-    scores : array (n,), optional
-        f's probabilities: foresight, accuracy in expectation under them. Without them, hindsight. Mistreatment is
-        defined by the labels, so equalized odds is answered in hindsight only.
-    threshold : float
-        The probability above which f decides positively, for `scores`.
+    scores, threshold : array (n,), float, optional
+        f's probabilities, and that above which f decides positively: foresight, accuracy in expectation under them.
+        Without them, hindsight. Equalized odds, defined by the labels, is answered in hindsight only.
     acts_on : {"everybody", "negative", "positive"}
         Which of f's decisions may differ.
 

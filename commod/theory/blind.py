@@ -39,13 +39,10 @@ def fewest_blind_changes(
     ----------
     p_rule : float
         From 0 to 1.
-    y_pred : (n,)
-        f's decisions.
-    sensitive : (n,)
-        The groups, 0 or 1: f's own rates are counted by them, and nothing else is.
+    y_pred, sensitive, weight : (n,)
+        f's decisions, the groups (0 or 1), by which only f's own rates are counted, and weights, if any.
     chance : (n,)
         P(S = 1 | x).
-    weight : (n,), optional
     acts_on : {"everybody", "negative", "positive"}
         Which of f's decisions may be changed.
 

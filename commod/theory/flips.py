@@ -171,9 +171,8 @@ def p_rule_curve(
 ) -> pd.DataFrame:
     """Highest P-Rule that at most K flips of the decisions can reach, for every K (Prop. 4.4, corrected).
 
-    The proposition says that all K flips go to one side: all raise the disfavoured group, or all lower the other. That
-    holds while K is below the switching point; from there on the flips are split. Here every split is considered, both
-    groups in both directions.
+    The proposition says that all K flips raise the disfavoured group, or all lower the other. That holds while K is
+    below the switching point; from there on the flips are split. Here every split is considered, in both directions.
 
     Parameters
     ----------
@@ -243,9 +242,7 @@ def mistreatment_curve(
     """Lowest disparate mistreatment that at most K flips can reach, for every K (Prop. 4.5, corrected).
 
     DM = Δ_TPR + Δ_FPR, and a flip moves one of the two: the best of x flips on the one and K − x on the other, over all
-    x. The printed proposition, "all K flips on the gap where one flip closes more", holds only while that gap is open,
-    while the smaller group has people left to flip in the needed direction, and up to rounding: see
-    `commod.theory.printed`. With weights as in `p_rule_curve`.
+    x. When the printed proposition holds: `commod.theory.printed`. Weights as in `p_rule_curve`.
 
     Returns
     -------

@@ -27,24 +27,17 @@ def chance_of_group(
 ) -> Values:
     """P(S = 1 | x) of each row, cross-fitted: nobody's own group is used for their own chance.
 
-    The rows are dealt into folds. The chance in a fold is that of models which learnt from the other folds and from
-    `more`, each calibrated by Platt's sigmoid on rows that it had not seen (the mean of `CALIBRATION_FOLDS` models).
+    The chance in a fold is that of models which learnt from the other folds and from `more`, each calibrated by Platt's
+    sigmoid on rows that it had not seen (the mean of `CALIBRATION_FOLDS` models).
 
     Parameters
     ----------
-    X : (n, d)
-        What a rule can see of a person.
-    groups : (n,)
-        0 or 1.
+    X, groups, weight : (n, d), (n,), (n,)
+        What a rule can see of a person, their group (0 or 1), and weights, if any.
     more : (X, groups, weight)
         Rows to learn from that are not asked about, such as the training rows; the weight may be None.
-    weight : (n,), optional
     learner : {"boosting", "linear"}
         Gradient boosting, or a logistic regression. Neither is the best there can be.
-
-    Returns
-    -------
-    (n,)
     """
     X_more, groups_more, weight_more = more
     kept = np.random.default_rng(0).permutation(len(X_more))[: max(0, MAX_LEARNT - len(X))]

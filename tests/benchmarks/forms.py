@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from commod.experiments import prepare, sweep_method
-from commod.experiments.sense import shares_of_decisions
+from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.sweep import Shared, fairness_gain, fit_cell, lines_of
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS

@@ -1,6 +1,6 @@
 """COMMOD under other people's protocols, next to what they publish: ``python -m tests.benchmarks.protocols``.
 
-The protocols are written from their descriptions, on the tables in ``data/``; docs/benchmarks.md says where these
+The protocols are written from their descriptions, on the tables in ``data/``; docs/protocols.md says where these
 differ from theirs. Every method gets the 36 settings of its sweep. A setting is chosen on rows that are not test rows,
 and counted once on test: of those that reach the aim there, the most accurate (LinearPost, FFB) or the one with the
 fewest changes (FRAME); if none reaches it, the one that comes nearest.

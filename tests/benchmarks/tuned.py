@@ -18,8 +18,8 @@ import pandas as pd
 
 from commod.datasets import TabularEncoder
 from commod.experiments import prepare, sweep_method
+from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.search import folds_of
-from commod.experiments.sense import shares_of_decisions
 from commod.experiments.sweep import Cell, Shared, lines_of, train_cell
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups

@@ -3,7 +3,7 @@ import pytest
 
 from commod.charts import export_chart, palette
 from commod.charts.people import AFTER, BEFORE, plot_outcomes, plot_segment_shares
-from commod.charts.sense import plot_again, plot_certainty, plot_reliability
+from commod.charts.plausibility import plot_again, plot_certainty, plot_reliability
 
 pytestmark = pytest.mark.quick
 

@@ -10,7 +10,7 @@ from altair.utils import schemapi
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 
-from commod.dashboard.jobs import service, tasks, wait
+from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.lesson import pictures as lesson
 from commod.dashboard.pages.what_if import accounts
@@ -54,7 +54,7 @@ def no_pauses_for_a_browser():
     """No browser fetches a picture here, and what comes later is looked for at once."""
     with pytest.MonkeyPatch.context() as patch:
         for name, seconds in {"PICTURE_FIRST": 0.0, "PICTURE_DRAWN": 0.0, "POLL": 0.01, "SLOW_POLL": 0.01}.items():
-            patch.setattr(wait, name, seconds)
+            patch.setattr(service, name, seconds)
         patch.setattr(methods, "SLOW_POLL", 0.01)
         yield
 

@@ -34,7 +34,7 @@ def test_a_thread_without_a_session_is_never_stale(caplog):
 
 
 def test_a_stale_run_ends_where_it_touches_the_session():
-    """Breaks: trainings that nobody waits for any more would run to their end (jobs/wait.py)."""
+    """Breaks: trainings that nobody waits for any more would run to their end (jobs/service.py)."""
 
     def script():
         import streamlit as st
@@ -80,7 +80,7 @@ def connect(runtime, browser, **more):
 
 
 def test_a_session_is_taken_up_again_by_its_own_browser_alone(tmp_path):
-    """Breaks: who knows the id of a session, which stands in addresses, could take it over (server/browser.py)."""
+    """Breaks: who knows the id of a session, which stands in addresses, could take it over (server/headers.py)."""
 
     def check(runtime):
         mine = connect(runtime, "mine")
@@ -287,7 +287,7 @@ def test_nothing_else_leans_on_what_is_not_documented():
 
 
 def test_the_next_run_of_a_script_does_not_wait_for_the_last():
-    """Breaks: a slider moved while the page waits for SHAP would be heard 0.2 s later (jobs/wait.py)."""
+    """Breaks: a slider moved while the page waits for SHAP would be heard 0.2 s later (jobs/service.py)."""
     assert st.get_option("runner.fastReruns")
 
 

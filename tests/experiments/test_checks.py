@@ -14,8 +14,8 @@ from commod.experiments.checks import (
     matched_models,
 )
 from commod.experiments.match import match_models
+from commod.experiments.plausibility import AT_HAND, answers_of_decisions, shares_of_decisions
 from commod.experiments.refits import refit
-from commod.experiments.sense import AT_HAND, answers_of_decisions, shares_of_decisions
 from commod.experiments.sweep import Shared, as_points, train_cell
 from commod.explain.checks import CHECKS
 from commod.models.competitors import METHODS

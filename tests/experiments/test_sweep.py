@@ -73,7 +73,7 @@ def test_a_shared_membership_changes_nothing(scene, few, name):
 
 def test_points_carry_settings_and_the_frontier(few):
     points = swept("commod").points
-    assert len(points) == len(swept("commod").models) == len(METHODS["commod"].knob.sweep)
+    assert len(points) == len(swept("commod").models) == 2 * len(METHODS["commod"].knob.sweep)
     assert {"method", "value", "settings", "seed", "split", "p_rule", "dm", "accuracy", "change_rate"} <= set(points)
     at_rest = points[points["value"] == 0]
     assert (at_rest["change_rate"] == 0).all()

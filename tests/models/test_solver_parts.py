@@ -10,8 +10,8 @@ from commod import Commod
 from commod.models.adversary import ScoreAdversary, cross_entropy
 from commod.models.best_response import CLIMB_FEATURES, LinearProblem
 from commod.models.concepts import feature_distances, group_features, unit_concepts
+from commod.models.design import DesignMatrix
 from commod.models.lasso import WIDE, lasso_step
-from commod.models.levers import Levers
 from commod.models.networks import ConceptNetwork, diversity_loss, sparsity_loss
 from commod.models.objective import ScoreObjective
 from commod.models.training import LossWeights, TrainingData, ratio_form
@@ -77,7 +77,7 @@ def test_gradient_and_hessian_are_those_of_the_solved_problem(rows, by_label, n_
     weight = rng.exponential(size=300) if weighted else None
     if n_groups > 2:
         s = rng.integers(-1, n_groups, 300).astype(float)  # some are not known
-    y, s, levers = y[order], s[order], Levers(rng.normal(size=(300, 2)), [z[order]])
+    y, s, levers = y[order], s[order], DesignMatrix(rng.normal(size=(300, 2)), [z[order]])
     A = levers.of(slice(0, 300))
     objective = ScoreObjective(y, s, n_groups, weight, by_label=by_label)
     theta, lam = np.array([0.8, -0.3, 0.2]), 2.0

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, norm
 
-from commod.datasets import add_task
+from commod.datasets import Choice, add_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.from_file import task_of_file
 from commod.decisions import Requirements
 from commod.experiments import prepare
-from commod.explain.sense import explain_record
+from commod.explain.plausibility import explain_record
 from commod.metrics import change_table
 from commod.metrics.intervals import wilson_interval
 from commod.models import Commod
@@ -28,7 +28,7 @@ from commod.monitoring.compare import compare_changes, compare_figures, framed
 from commod.monitoring.compare import compared as compared_row
 from commod.monitoring.drift import DRIFTED
 from commod.monitoring.outcome import drift_in_words, far_beyond_chance, left_out_in_words, moved_in_words
-from commod.monitoring.reference import Cells, gaps_of
+from commod.monitoring.reference import Cells, gaps_of, labels_in, reference_of
 from tests.fitting import Case, fit
 from tests.monitoring.conftest import text_of, tree_of, watching
 
@@ -184,7 +184,7 @@ def test_columns_in_any_order_and_others_beside_them(law):
         (lambda batch: batch.drop(columns="lsat"), "no column “lsat”, which the model needs: add it"),
         (lambda batch: batch[["race", "pass_bar", "lsat"]], "no columns “"),
         (lambda batch: batch.head(0), "The batch has no rows"),
-        (lambda batch: batch.head(1), "1 row of 1 can be counted, and at least 20 are needed"),
+        (lambda batch: batch.head(1), "1 row of 1 can be counted; at least 20 are needed"),
         (lambda batch: batch.assign(lsat="high"), "0 rows of 688 can be counted.*no value of “lsat”"),
     ],
 )
@@ -239,6 +239,19 @@ def own(tmp_path_factory):
     scene = prepare(task.name)
     g = fit(Case(task, scene.train, scene.test, scene.f), lambda_fair=1.0)
     return scene, g, pd.read_csv(path)
+
+
+def test_several_values_of_the_outcome_can_be_positive():
+    table = example_table(600)
+    table["hired"] = np.where(table["hired"] == "no", "no", np.where(table.index % 2 == 0, "yes", "later"))
+    table["hired"] = table["hired"].where(table.index % 11 != 0, "withdrawn")
+    kinds = {"experience_years": "number", "city": "category"}
+    task = make_task(table, Choice("hired", ("yes", "later"), "group", ("A", "B"), kinds)).task
+    _, test = task.split()
+    reference = reference_of(task, test, *np.random.default_rng(0).normal(size=(2, len(test))))
+    assert reference["label"]["positive"] == ["yes", "later"]
+    np.testing.assert_array_equal(labels_in(reference, table.loc[test.X.index]), test.y)
+    np.testing.assert_array_equal(labels_in(reference, batch_of(task, test)), test.y)
 
 
 def test_a_model_that_counts_decisions_reads_raw_cells(own):

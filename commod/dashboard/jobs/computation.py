@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
-from commod.dashboard.jobs.cache import ResultCache
-from commod.dashboard.jobs.queue import Report, Stage
+from commod.dashboard.jobs.queue import Report, ResultCache, Stage
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, Kind, Priority
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import Settings

@@ -23,8 +23,8 @@ from commod.decisions.rivals import collapses_of
 from commod.experiments import Scene, sweep_method
 from commod.experiments import limits as exact
 from commod.experiments.checks import retrain
-from commod.experiments.look import look_at
 from commod.experiments.match import match_models
+from commod.experiments.preflight import preview_data
 from commod.experiments.refits import Drawn, Refits, points_on_splits, refit
 from commod.experiments.scene import SceneKey, keep_trained, trained_parts
 from commod.experiments.start import suited_start
@@ -59,7 +59,7 @@ def base(key: SceneKey) -> Task:
 
 def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Any) -> Task:
     """What should be known of a table before it is used; `draft` is a name that no other has."""
-    return _apart("look", draft, (repr(choice), len(some)), look_at, some, of_each, choice, rows, repeats)
+    return _apart("look", draft, (repr(choice), len(some)), preview_data, some, of_each, choice, rows, repeats)
 
 
 def about_model(token: str, digest: str, content: bytes) -> Task:

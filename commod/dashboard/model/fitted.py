@@ -17,8 +17,8 @@ from commod.dashboard.text.verdicts import Changes, Verdict, cost_of_limits, ver
 from commod.datasets import Task
 from commod.experiments import Scene
 from commod.experiments.evidence import Evidence, evidence_of
+from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
-from commod.experiments.sense import answers_of_decisions
 from commod.experiments.sweep import Cell
 from commod.explain import (
     ChangeTree,
@@ -28,14 +28,15 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
+from commod.explain.base_model_warnings import are_treated_alike, base_model_warnings
 from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.doubts import are_treated_alike
 from commod.explain.groups import Groups, explain_groups
 from commod.explain.hundred import count_hundred, explain_hundred
 from commod.explain.merit import explain_merit
+from commod.explain.model_warnings import model_warnings
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
+from commod.explain.plausibility import explain_record
 from commod.explain.proxies import proxies_of
-from commod.explain.sense import explain_record
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.tree import DEPTHS
 from commod.explain.what_if import edit_row
@@ -397,3 +398,18 @@ class FitResult:
         margins = scene.logit_test[rows], self.logit[rows]
         tested_on = reference_of(self.task, scene.test.take(rows), *margins, line=scene.line, tree=tree)
         return portable_json(self.g, about=about, contract=self.task.contract, reference=tested_on)
+
+
+def trouble_in_words(result: FitResult) -> list[str]:
+    """What is wrong with a model, or with f, that fairness and accuracy do not show, on test."""
+
+    def made() -> list[str]:
+        scene, test, task = result.scene, result.scene.test, result.task
+        doubts = base_model_warnings(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
+        alike = len(np.unique(scene.decisions_test)) == 1
+        grave = [doubt.text for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
+        margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
+        return grave + model_warnings(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
+
+    told: list[str] = result.keep("trouble", made)
+    return told

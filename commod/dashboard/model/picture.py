@@ -3,7 +3,7 @@
 The page sends it with the script, ``GET /model`` while a slider moves; docs/picture.md describes every field.
 """
 
-from typing import Any, TypedDict, cast
+from typing import Any
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.link import to_link
@@ -21,54 +21,8 @@ _INTERVALS = ("g_low", "g_high", "difference_low", "difference_high")
 _FIELDS = ("f", "g", "difference", *_INTERVALS)
 
 
-class Figure(TypedDict):
-    """A key figure of f and g on test people, with 95 % intervals once they are computed."""
-
-    name: str
-    f: float | None
-    g: float | None
-    difference: float | None
-    g_low: float | None
-    g_high: float | None
-    difference_low: float | None
-    difference_high: float | None
-
-
-class Group(TypedDict):
-    """A group of test people: rates of positive decisions and of changes, and the same in people of 100."""
-
-    code: int
-    name: str
-    count: int
-    before: float
-    now: float
-    raised: float
-    lowered: float
-    of_100: dict[str, int]
-
-
-class Words(TypedDict):
-    """What the picture says, in one language."""
-
-    setting: str
-    figures: list[str]
-    before: list[str]
-    groups: list[str]
-    verdict: str
-
-
-class Picture(TypedDict):
-    """The document."""
-
-    schema: int
-    status: str
-    complete: bool
-    settings: dict[str, str]
-    figures: list[Figure]
-    groups: list[Group]
-    point: dict[str, float | None]
-    changes: dict[str, int]
-    text: Words
+# The document; docs/picture.md describes its fields.
+Picture = dict[str, Any]
 
 
 def picture_of(result: FitResult, language: str, *, complete: bool, movable: bool = True) -> Picture:
@@ -106,32 +60,34 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
     told = len(rows) == 2 and counts.count and not CRITERIA[result.settings.fairness].by_label
     named = named_first(task.spec, rows) if told else None
     read = _shown(result.settings.fairness)[:2]
-    return Picture(
-        schema=SCHEMA,
-        status="ready",
-        complete=complete,
-        settings=to_link(result.settings),
-        figures=figures,
-        groups=groups,
-        point={
+    return {
+        "schema": SCHEMA,
+        "status": "ready",
+        "complete": complete,
+        "settings": to_link(result.settings),
+        "figures": figures,
+        "groups": groups,
+        "point": {
             axis: figure["g"]
             for axis, figure in zip(("fairness", "accuracy", "change_rate"), shown.values(), strict=True)
         },
-        changes=changes,
-        text=Words(
-            setting=declared(language, in_words(result.settings)),
-            figures=[_value(language, name, shown[name]["g"]) for name in read],
-            before=[phrase(language, "picture.was", value=_value(language, name, shown[name]["f"])) for name in read],
-            groups=[label_of(language, task.spec, code, rows[code], rates=code != named) for code in order],
-            verdict=result.verdict_in(language, movable=movable, complete=complete),
-        ),
-    )
+        "changes": changes,
+        "text": {
+            "setting": declared(language, in_words(result.settings)),
+            "figures": [_value(language, name, shown[name]["g"]) for name in read],
+            "before": [
+                phrase(language, "picture.was", value=_value(language, name, shown[name]["f"])) for name in read
+            ],
+            "groups": [label_of(language, task.spec, code, rows[code], rates=code != named) for code in order],
+            "verdict": result.verdict_in(language, movable=movable, complete=complete),
+        },
+    }
 
 
-def _group(code: int, name: str, row: dict[str, Any]) -> Group:
+def _group(code: int, name: str, row: dict[str, Any]) -> dict[str, Any]:
     rates = ("before", "now", "raised", "lowered")
-    document = {"code": code, "name": name, "count": row["count"]} | {rate: row[rate] for rate in rates}
-    return cast(Group, document | {"of_100": {rate: row[f"of_100_{rate}"] for rate in rates}})
+    of_100 = {rate: row[f"of_100_{rate}"] for rate in rates}
+    return {"code": code, "name": name, "count": row["count"], **{rate: row[rate] for rate in rates}, "of_100": of_100}
 
 
 def _shown(fairness: str) -> tuple[str, str, str]:
@@ -139,7 +95,7 @@ def _shown(fairness: str) -> tuple[str, str, str]:
     return CRITERIA[fairness].figure_name, "accuracy", "change_rate"
 
 
-def _figures(result: FitResult, complete: bool) -> list[Figure]:
+def _figures(result: FitResult, complete: bool) -> list[dict[str, Any]]:
     names = [figure.name for figure in CRITERIA[result.settings.fairness].key_figures]
     if complete:
         rows = result.figures.to_dict("index")
@@ -151,9 +107,7 @@ def _figures(result: FitResult, complete: bool) -> list[Figure]:
             for name in names
             if name in g
         }
-    return [
-        cast(Figure, {"name": name} | {field: _number(row[field]) for field in _FIELDS}) for name, row in values.items()
-    ]
+    return [{"name": name} | {field: _number(row[field]) for field in _FIELDS} for name, row in values.items()]
 
 
 def _number(value: float | None) -> float | None:

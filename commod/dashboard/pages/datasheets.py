@@ -7,7 +7,7 @@ import streamlit as st
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
-from commod.dashboard.views.group_sizes import draw_group_sizes
+from commod.dashboard.views.tiles import draw_group_sizes
 from commod.datasets import load_task
 
 

@@ -11,8 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse, Response
 
 from commod.dashboard import streamlit_internals as internals
-from commod.dashboard.server.browser import browser_of
-from commod.dashboard.server.headers import changing_headers
+from commod.dashboard.server.headers import browser_of, changing_headers
 from commod.dashboard.state.uploads import refuse
 from commod.uploads.limits import MAX_BYTES
 

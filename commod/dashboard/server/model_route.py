@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -21,7 +21,8 @@ from commod import __version__
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.model.picture import SCHEMA, picture_of
-from commod.dashboard.server.browser import browser_of
+from commod.dashboard.rooms.room_database import Buckets
+from commod.dashboard.server.headers import browser_of
 from commod.dashboard.state.link import settings_of_link
 from commod.dashboard.state.own_data import session_with
 from commod.dashboard.state.settings import OWN_PREFIX, Settings
@@ -32,29 +33,21 @@ from commod.dashboard.text.language import FIRST, LANGUAGES
 # again. A browser that closes the connection gives its place up at once.
 LONGEST_WAIT, GRACE = 1.0, 1.0
 # Requests that a browser may make at once, and per second in the long run: a hand on a slider makes some 30 a second.
-BURST, RATE = 120.0, 40.0
+BURST, RATE = 120, 40.0
 # Browsers that are remembered; those not heard of for longest go first.
 MOST_BROWSERS = 2_000
 _NOT_STORED = {"Cache-Control": "no-store"}
 _log = logging.getLogger(__name__)
 
 
+_requests = Buckets(BURST, RATE, time.monotonic)
+
+
 @dataclass
 class _Visitor:
-    """A browser: how many requests it may make, and its place in the queue, kept until it asks again."""
+    """A browser's place in the queue, kept until it asks again."""
 
-    tokens: float = BURST
-    seen: float = field(default_factory=time.monotonic)
     ticket: Ticket | None = None
-
-    def may_ask(self) -> bool:
-        """Take a token from the bucket, if there is one."""
-        now = time.monotonic()
-        self.tokens, self.seen = min(BURST, self.tokens + RATE * (now - self.seen)), now
-        if self.tokens < 1:
-            return False
-        self.tokens -= 1
-        return True
 
     def hold(self, ticket: Ticket) -> None:
         """Keep a place for a while; the one kept before is given up."""
@@ -83,8 +76,9 @@ def _visitor(name: str) -> _Visitor:
 async def answer(request: Request) -> Response:
     """The picture (200), its place in the queue (202), or why there is none (4xx, 5xx)."""
     browser = browser_of(request.scope)
-    visitor = _visitor(browser or (request.client.host if request.client else ""))
-    if not visitor.may_ask():
+    name = browser or (request.client.host if request.client else "")
+    visitor = _visitor(name)
+    if not _requests.take(name):
         return _refused(429, "Too many requests. Wait a second.", {**_NOT_STORED, "Retry-After": "1"})
     try:
         return await _answer(request, browser, visitor)

@@ -20,12 +20,50 @@ from starlette.routing import Mount, Route
 from streamlit.errors import StreamlitAPIException
 
 from commod.dashboard.rooms import bounds, sweep
-from commod.dashboard.server.browser import BrowserCookie
 from commod.dashboard.server.files import OwnFiles, base_path
 from commod.dashboard.server.gate import LIMITS, Gate, limit, raise_descriptor_limit
-from commod.dashboard.server.headers import SecurityHeaders
-from commod.dashboard.server.settings_check import check_settings
-from commod.dashboard.streamlit_internals import App
+from commod.dashboard.server.headers import BrowserCookie, SecurityHeaders
+from commod.dashboard.streamlit_internals import App, settings_files, where_set
+from commod.installation import unreadable_settings
+
+# What docs/deploy.md promises, as .streamlit/config.toml sets it.
+PROMISED = {
+    "browser.gatherUsageStats": False,
+    "client.showErrorDetails": "none",
+    "server.disconnectedSessionTTL": 600,
+    "server.enableCORS": True,
+    "server.enableXsrfProtection": True,
+    "server.maxUploadSize": 50,
+}
+
+
+def check_settings() -> None:
+    """End the start with one sentence if a settings file is broken or a promised setting is missing.
+
+    Streamlit would go on without the whole file. Whoever changes a setting on purpose may do so; the log names it.
+    """
+    problem = unreadable_settings(settings_files()) or _not_as_promised()
+    if problem:
+        raise SystemExit(f"COMMOD Explorer has not started: {problem}")
+    for option, promised in PROMISED.items():
+        if (value := st.get_option(option)) != promised:
+            text = "%s is set to %r (%s); what docs/deploy.md says of strangers holds for %r."
+            logging.getLogger(__name__).warning(text, option, value, where_set(option), promised)
+
+
+def _not_as_promised() -> str:
+    """What is wrong with a setting, or nothing."""
+    for option, promised in PROMISED.items():
+        value, place = st.get_option(option), where_set(option)
+        if not place:
+            return (
+                f"{option} is not set. It is in the .streamlit/config.toml that comes with app.py: start with "
+                "'streamlit run app.py' or 'commod-explorer', and leave that file as it is."
+            )
+        if type(value) is not type(promised):
+            return f"{option} is set to {value!r} ({place}): {promised!r} is of the right kind."
+    return ""
+
 
 # Between two searches for expired rooms.
 SWEEP_SECONDS = 60.0

@@ -16,7 +16,7 @@ _below = st.components.v2.component(
 
 
 def is_near(name: str) -> bool:
-    """Whether the browser has come near to here; a button says what follows, for who does not scroll.
+    """Whether the browser has scrolled near to here. A button says what follows, for those who do not scroll.
 
     `name` is that of a phrase.
     """

@@ -1,25 +1,37 @@
-"""Do these changes make sense? Four questions with a mark each, and a sentence."""
+"""Marks: do these changes make sense, and are the requirements met? A mark for each, and a sentence."""
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, deferred_paint, ready_in
+from commod.dashboard.jobs.service import Pending, deferred_paint, ready_in, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import words
 from commod.dashboard.views.next_step import begin_next_steps, draw_for_checks
 from commod.dashboard.views.words import say, say_declared
+from commod.decisions import RULES, VERDICTS
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, MARKS, Answer, Mark
+
+_sort = st.components.v2.component(
+    "commod_sort", html="", js=(Path(__file__).parent / "browser" / "sort.js").read_text()
+)
+
+
+def let_tables_sort() -> None:
+    """Call it once on a page, anywhere: it draws nothing."""
+    _sort(key="sort", height="content")
+
 
 # Word and sign tell a mark; the colour only underlines it.
 SHOWN: dict[Mark, str] = {
@@ -123,3 +135,49 @@ def in_a_cell(answer: Answer) -> str:
         return f"{sign} {word}: {answer.why_open}"
     basis = f"\n{answer.basis}" if answer.basis else ""
     return f"{sign} {word} {answer.share} ({answer.part:,} of {answer.whole:,}){basis}"
+
+
+# Word and sign tell a verdict; the colour only underlines it.
+SIGNS = {
+    "pass": ":green[:material/check_circle:] **pass**",
+    "fail": ":red[:material/cancel:] **fail**",
+    "cannot tell": ":orange[:material/help:] **cannot tell**",
+    "does not apply": ":gray[:material/do_not_disturb_on:] **does not apply**",
+}
+assert set(SIGNS) == set(VERDICTS)
+
+
+def lines_of_verdicts(checked: pd.DataFrame) -> str:
+    """Markdown: a line for each requirement, from `check_requirements`."""
+    rows = checked.to_dict("records")
+    return "\n\n".join(
+        f"{SIGNS[row['verdict']]} · **{escape_markdown(_title(row))}.** {escape_markdown(row['sentence'])}"
+        + (f" :gray[Other splits: {row['splits']}.]" if row["splits"] else "")
+        for row in rows
+    )
+
+
+def _title(row: dict[Any, Any]) -> str:
+    rule = RULES.get(row["requirement"])
+    return row["title"] if rule is None else f"{rule.title} {rule.show_limit(row['limit'])}"
+
+
+def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
+    """How many requirements a model meets, of those that apply to it, in one sentence."""
+    met, failed, untold, beside = ((checked["verdict"] == name).sum() for name in VERDICTS)
+    total = len(checked) - beside
+    measured = checked["value"][checked["verdict"] == "cannot tell"].notna().all()  # so that people would settle it
+    cannot = f"cannot be told with {people:,} people" if measured else "cannot be told"
+    if not total:
+        return f"Nothing that is required applies to {subject[0].lower()}{subject[1:]}: nobody's decision changes."
+    if total == 1:
+        verb = "meets" if met else "fails" if failed else f"{cannot} to meet"
+        parts = [f"{subject} {verb} the one requirement{' that applies' if beside else ''}"]
+    else:
+        count = f"all {total}" if met == total else f"{met or 'none'} of {total}"
+        parts = [f"{subject} meets {count} requirements{' that apply' if beside else ''}"]
+        parts += [f"{failed} {'fails' if failed == 1 else 'fail'}"] if failed else []
+        parts += [f"{untold} {cannot}"] if untold else []
+    if beside:
+        parts.append(f"{beside} {'does' if beside == 1 else 'do'} not apply, as nobody's decision changes")
+    return f"{'; '.join(parts)}."

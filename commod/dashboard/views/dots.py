@@ -18,8 +18,8 @@ from commod.dashboard.state.settings import CONTROLS, GRIDS, SLIDERS, Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.text.stories import called, story
+from commod.dashboard.views.chart import Table, show
 from commod.dashboard.views.methods import on_explore
-from commod.dashboard.views.table import Table, show
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA

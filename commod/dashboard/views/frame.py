@@ -17,7 +17,7 @@ from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, STYLE, TO_TOP
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, entry_of, page_name
-from commod.dashboard.views import room_line
+from commod.dashboard.views import room
 from commod.dashboard.views.pages import menu_page, navigation
 from commod.datasets import damaged_files
 
@@ -34,7 +34,7 @@ def open_page(explore: Callable[[], None]) -> None:
     if _is_open.get():
         explore()
         return
-    # Before the menu, whose icon would else be fetched from elsewhere as the page's.
+    # Set before the menu: otherwise the icon of the menu becomes that of the page, and is fetched from elsewhere.
     st.set_page_config(page_icon=_icon(), layout="wide")
     before = _is_open.set(True)
     try:
@@ -66,7 +66,7 @@ def page(script: str) -> None:
                 st.page_link(menu_page(one))
     if session.language() != session.spoken():
         st.caption(phrase(session.spoken(), "frame.not_translated"))
-    room_line.strip(script)
+    room.strip(script)
 
 
 def _in_the_menu(entry: str) -> str:

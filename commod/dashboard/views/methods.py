@@ -15,13 +15,13 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SLOW_POLL
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import watch
+from commod.dashboard.jobs.service import get, submit, watch
 from commod.dashboard.state.controls import join
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, defaults, features_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.widgets import button
 from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
@@ -84,7 +84,7 @@ def link() -> dict[str, str]:
 
 
 def chosen_model(settings: Settings, sweep: Sweep) -> int:
-    """Place of the COMMOD model to be matched: as chosen on this scene, else the sliders' one, else mid-frontier."""
+    """Place of the COMMOD model to match: the one chosen on this scene, or that of the sliders, or mid-frontier."""
     page = state()
     if page.problem not in (None, settings.problem()):
         page.model = None
@@ -192,14 +192,8 @@ def _choose_of_family(title: str, members: list[str], key: str, take: Callable[[
         )
         with st.container(horizontal=True, gap="small"):
             for word, names in (("All", members), ("None", [])):
-                st.button(
-                    f"{word} of these",
-                    key=f"{key}_{word}",
-                    type="tertiary",
-                    disabled=count == len(names),
-                    on_click=choose,
-                    args=(names,),
-                )
+                how = {"key": f"{key}_{word}", "type": "tertiary", "disabled": count == len(names)}
+                button(f"{word} of these", "", choose, names, **how)
     return list(picked)
 
 
@@ -264,7 +258,7 @@ def place(*, waits: bool) -> Any:
     """A place for what is drawn of the sweeps: each time that more comes in if the page `waits`, else once.
 
     If it waits, what was drawn before, which may be of another scene, goes at once. If not, that stays until it is
-    drawn anew, and with it the focus of who is there with the keyboard.
+    drawn anew, and the keyboard keeps its focus.
     """
     slot = st.container()
     return slot.empty() if waits else slot
@@ -362,4 +356,4 @@ def _go_on() -> None:
 def _offer_to_go_on(place: Any, done: int, total: int) -> None:
     with place.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f"Stopped: {done} of {total} methods are drawn.")
-        st.button("Go on", icon=":material/play_arrow:", on_click=_go_on)
+        button("Go on", "play_arrow", _go_on)

@@ -1,4 +1,4 @@
-"""The model of the sliders: trained with a picture of the progress, or one sentence why not."""
+"""The model of the sliders: trained with a picture of the progress, on other splits, as a file, and its warnings."""
 
 from collections.abc import Collection
 
@@ -6,14 +6,15 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import wait
+from commod.dashboard.jobs.service import Pending, get, result_of, submit, wait
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
 from commod.dashboard.views.words import say
+from commod.experiments import Refits
+from commod.monitoring.reference import DEPTH
 
 
 def train(settings: Settings, training: Ticket) -> FitResult | None:
@@ -60,3 +61,24 @@ def current_model(*, without: Collection[str] = ()) -> FitResult:
     if limits := limits_in_words(settings):
         st.caption(f"Limited. {escape_markdown(f'{limits} {result.acts_only} {result.expected}')}")
     return result
+
+
+def model_file(result: FitResult) -> str:
+    """Its text, with the tree of the changes, which may have to be waited for."""
+    tree = result_of(tasks.tree(result, DEPTH)) if result.changed_train.any() else None
+    return result.as_json(tree)
+
+
+def known_splits(result: FitResult) -> Refits | None:
+    """What is known of it; None until it is computed."""
+    task = tasks.splits(result)
+    found: Refits | None = None if task is None else get(task)
+    return found
+
+
+def begin_splits(result: FitResult, drawn: Refits | None) -> Pending | None:
+    """Compute it in the background, unless it is `drawn` already, then draw the page again."""
+    task = tasks.splits(result)
+    if task is None or drawn is not None:
+        return None
+    return Pending(submit(task), lambda ticket: None if ticket.failed else st.rerun())

@@ -11,10 +11,10 @@ import streamlit as st
 from commod.charts import MethodStyle, plot_methods
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, name_of, styles_of
-from commod.dashboard.views.table import Table
 from commod.experiments import Scene, Sweep, points_of
 from commod.experiments.segments import Segments
 from commod.experiments.sweep import rows_in_words
@@ -28,6 +28,16 @@ SCORE_COLUMNS = {
     "mean_g": ("Mean score of g", ".3f"),
     "sd_g": ("Standard deviation of g's", ".3f"),
     "count": ("People", ",.0f"),
+}
+
+
+# Of the table behind `plot_reliability`, after what its rows are.
+RELIABILITY_COLUMNS = {
+    "mean_score": ("Mean score", ".1%"),
+    "rate": ("Recorded so", ".1%"),
+    "rate_low": ("95 % from", ".1%"),
+    "rate_high": ("to", ".1%"),
+    "count": ("People", ","),
 }
 
 
@@ -144,8 +154,4 @@ def draw_wins(claims: Sequence[Claim], cuts: Segments, criterion: str) -> None:
         return
     headings, rows = wins_table(claims, cuts, criterion)
     st.html(html_table(headings, rows, caption="Who changes the fewest decisions"))
-    st.caption(
-        "In how many cells of about equal fairness and accuracy each method changes the fewest decisions; a tie counts "
-        "for both. Only methods that work without the group, and only cells where two or more of them have a model. "
-        "“Beyond chance” allows for the number of cells."
-    )
+    st.caption(tip("wins"))

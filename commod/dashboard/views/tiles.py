@@ -1,4 +1,4 @@
-"""The figures of a model as tiles: value, difference to f, interval."""
+"""Tiles: the figures of a model, with difference to f and interval, and the sizes of the groups."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,9 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import picture, tip
+from commod.dashboard.text.html import html_table
 from commod.dashboard.text.language import FIRST, declared, phrase, written
+from commod.datasets import Task
 from commod.explain.groups import beyond_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 
@@ -71,3 +73,36 @@ def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> 
         "border": True,
         "delta_description": declared(language, f"[{low}, {high}]").replace("%", ""),
     }
+
+
+# More tiles than this stand in rows that nobody can compare.
+MAX_TILES = 4
+
+
+def draw_group_sizes(task: Task, *, label: str = "{group}", told: str = "{rate:.1%} of them: {outcome}") -> None:
+    """The groups of a data set; below each its rate of positive labels, as `told` puts it."""
+    if len(task.groups) > MAX_TILES:
+        _draw_table(task)
+        return
+    cells = st.container(horizontal=True, gap="small")
+    for code, group in enumerate(task.groups):
+        y = task.y[task.sensitive == code]
+        names = {"group": group, "sensitive": task.spec.sensitive, "outcome": task.spec.outcomes[1]}
+        escaped = {name: escape_markdown(text) for name, text in names.items()}
+        size_tile(cells, label.format(**escaped), len(y), told.format(**escaped, rate=y.mean()))
+
+
+def _draw_table(task: Task) -> None:
+    """Many groups, the largest first."""
+    labels = task.y.groupby(task.sensitive).agg(["size", "mean"]).sort_values("size", ascending=False, kind="stable")
+    rows = [
+        [task.groups[int(code)], f"{row['size']:,.0f}", f"{row['mean']:.1%}"]
+        for code, row in labels[labels.index >= 0].iterrows()
+    ]
+    headings = ["Group", task.spec.people.capitalize(), task.spec.outcomes[1]]
+    st.html(html_table(headings, rows, caption="Sizes of the groups"))
+
+
+def size_tile(place: Any, label: str, people: float, told: str, **more: Any) -> None:
+    """One group: its size, and what is told of it, which is neither good nor bad. Both texts are Markdown."""
+    place.metric(label, f"{people:,.0f}", told, delta_color="off", delta_arrow="off", border=True, **more)

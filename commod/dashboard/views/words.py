@@ -25,10 +25,14 @@ def say_in_html(html: str) -> str:
     """The same of every text between tags."""
 
     def say(found: re.Match[str]) -> str:
+        if found[0].startswith("<style"):
+            return found[0]
         text = unescape(found[0]).strip()
         return found[0].replace(found[0].strip(), escape(said)) if (said := say_declared(text)) != text else found[0]
 
-    return html if session.language() == FIRST else re.sub(r"(?<=>)[^<>]+(?=<)", say, html)
+    return (
+        html if session.language() == FIRST else re.sub(r"<style.*?</style>|(?<=>)[^<>]+(?=<)", say, html, flags=re.S)
+    )
 
 
 def tip(name: str, **values: Any) -> str:

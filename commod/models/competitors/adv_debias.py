@@ -23,10 +23,10 @@ from commod.models.validation import check_choice, check_count, check_weight
 class AdvDebias(TabularClassifier):
     """An in-processing method: it does not edit f but trains a predictor of its own, so many decisions change.
 
-    Predictor: one hidden layer with dropout. Adversary: linear in u = σ((1+|c|)·logit), for equalized odds in
-    [u, uy, u(1−y)]; with more than two groups it names one of them, by a softmax. The predictor steps along
-    g_P − ⟨g_P, ĝ_A⟩ĝ_A − α·g_A, per tensor. S is not needed at predict. The method is unstable from seed to seed by
-    nature: report several seeds, never the best one. Rows whose group is not known train the predictor only.
+    Predictor: one hidden layer with dropout. Adversary: linear in u = σ((1+|c|)·logit), for equalized odds in [u, uy,
+    u(1−y)]; with more than two groups it names one of them, by a softmax. The predictor steps along g_P − ⟨g_P, ĝ_A⟩ĝ_A
+    − α·g_A, per tensor. S is not needed at predict. The method is unstable from seed to seed by nature: report several
+    seeds, never the best one. Rows whose group is not known train the predictor only.
 
     Parameters
     ----------
@@ -35,19 +35,15 @@ class AdvDebias(TabularClassifier):
     threshold : float, "budget", "budget:0.2" or None
         Above which of its own probabilities it decides positively, as `Commod` takes it; None is one half.
     fairness : {"demographic_parity", "equalized_odds"}
-    width : int, default 200
-    dropout : float, default 0.2
-    epochs : int, default 50
-    max_steps : int, default 2000
-        Batches after which training ends even if epochs are left: a large data set needs fewer passes.
+    width, dropout : int, float, default 200, 0.2
+    epochs, max_steps : int, default 50, 2000
+        Training ends after so many epochs or batches: a large data set needs fewer passes.
     pretrain_epochs : int, default 3
         Epochs in which predictor and adversary learn side by side before they meet; without them some seeds end with
         the groups exchanged.
     batch_size : int, default 128
-    learning_rate : float, default 1e-3
-        Of Adam for the predictor.
-    adversary_learning_rate : float, default 1e-2
-        Of Adam for the adversary. At the predictor's pace it stays behind, and the groups end exchanged.
+    learning_rate, adversary_learning_rate : float, default 1e-3, 1e-2
+        Of Adam. At the predictor's pace the adversary stays behind, and the groups end exchanged.
     random_state : int
         Of initial weights, batches and dropout.
     """

@@ -26,15 +26,12 @@ def bayes_margin(
     """s*(x): decide 1 where it is above 0 (Prop. 4.2, corrected).
 
     As printed the two multipliers have changed places and the balanced risks lack their 1/π. From the definitions, with
-    c = ½ and c̄ = 1/(1+τ): s* = (η − c) − λ_fair·[(1−c̄)·η̄/π̄ − c̄·(1−η̄)/(1−π̄)] + λ_ratio·(2η* − 1). f's own label gets a
-    bonus of λ_ratio, so a decision changes only where the fair score disagrees with f by more than that. For any number
-    of groups the bracket is Σ_s pull_s·P(s | x)/P(s), a number for each group.
+    c = ½ and c̄ = 1/(1+τ): s* = (η − c) − λ_fair·[(1−c̄)·η̄/π̄ − c̄·(1−η̄)/(1−π̄)] + λ_ratio·(2η* − 1). f's own label
+    gets a bonus of λ_ratio: a decision changes only where the fair score disagrees by more. For any number of groups
+    the bracket is Σ_s pull_s·P(s | x)/P(s).
 
-    `eta`: P(Y = 1 | x). `density`: P(group | x)/P(group); for equalized odds one condition per label, joint with it.
-    `pull`: how much a positive decision of each group adds to unfairness: `pull_of_two`, or what `pull_of_many` found.
-    `label_of_f`: η*, f's decision (or the probability of 1, if f draws lots). `lambda_fair`, `lambda_ratio`: the
-    multipliers of the two constraints. `threshold`: c, the probability of the label above which ŷ = 1 is the better
-    guess: one half where both errors count alike.
+    `eta`: P(Y = 1 | x). `density`: P(group | x)/P(group); for equalized odds jointly with each label. `pull`: how much
+    a positive decision of each group adds to unfairness. `label_of_f`: η*, f's decision. `threshold`: c.
     """
     unfair = (density * pull).sum(axis=2).sum(axis=1)
     return eta - threshold - lambda_fair * unfair + lambda_ratio * (2.0 * label_of_f - 1.0)
@@ -52,13 +49,10 @@ def pull_of_two(favoured: NDArray[np.int64], tau: float = 1.0) -> Array:
 def pull_of_many(score: Array, density: Array, lambda_fair: float, weight: Array | None = None) -> Array:
     """The same for any number of groups, (conditions, groups), where λ_fair is the price of unfairness.
 
-    With two groups λ_fair·[½·rate of the favoured − ½·rate of the other] is charged. With more, half the distance of
-    the largest and the smallest rate is: max over decisions d of mean(score·d) − λ_fair/2·Σ (largest − smallest rate).
-    By duality the best decisions are those of one number for each group, which are the multipliers of the bounds on its
-    rate (`penalised_program`), found on the training rows. Of two groups that would be the paper's rule as long as the
-    favoured group stays so; beyond that the paper's rule favours the other, and this one stays fair.
-
-    `score`: what deciding 1 gains without fairness, s*(x) at λ_fair = 0.
+    With two groups λ_fair·[½·rate of the favoured − ½·rate of the other] is charged; with more, half the distance of
+    the largest and the smallest rate. By duality the best decisions follow from one number per group, the multipliers
+    of the bounds on its rate (`penalised_program`). With two groups that is the paper's rule until it favours the other
+    group; this one stays fair. `score`: what deciding 1 gains without fairness, s*(x) at λ_fair = 0.
     """
     if lambda_fair == 0:
         return np.zeros(density.shape[1:])

@@ -27,10 +27,8 @@ class CFBC(GroupAware):
 
     Attributes
     ----------
-    theta_ : float
-        The number that equalises the rates, whatever `strength` is.
-    thresholds_ : (2,)
-        Score above which a person of each group is given 1.
+    theta_, thresholds_ : float, (2,)
+        The number that equalises the rates, whatever `strength` is, and the score above which each group is given 1.
     """
 
     strength: float = 1.0

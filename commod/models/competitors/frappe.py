@@ -28,36 +28,30 @@ class Frappe(Scored):
     Loss: KL(f‖g) + λ_mmd·MMD²(scores of the groups), and for equalized odds the sum of the MMD² within each label. (The
     published knob sits on the KL term, so that there a larger one is less fair.) The publication compares two groups;
     of more, each is compared with everyone, Σ_s MMD²(scores of s, scores of all). The kernel exp(−(u−v)²/0.1²) on
-    scores is expanded into cosines, so that all training rows take part in every step at a cost linear in their
-    number; L-BFGS minimises from T ≡ 0, where g = f. A linear T follows λ_mmd up to its target, so that seeds end in
-    the same minimum. At λ_mmd = 0 it stays at f.
+    scores is expanded into cosines, so that all training rows take part in every step at a cost linear in their number;
+    L-BFGS minimises from T ≡ 0, where g = f. A linear T follows λ_mmd up to its target, so that seeds end in the same
+    minimum. At λ_mmd = 0 it stays at f.
 
     Parameters
     ----------
     lambda_mmd : float, default 10.0
     architecture : {"linear", "mlp"}
         "linear" is a bottleneck of `n_concepts` like COMMOD's r, for the comparison of concepts; "mlp" has one hidden
-        layer.
-    n_concepts : int, default 2
-    width : int, default 64
-        Of the hidden layer of "mlp".
+        layer of `width`.
+    n_concepts, width : int, default 2, 64
     max_iter : int, optional
-        Steps of L-BFGS: 100 at each value of λ_mmd passed ("linear"); 50 in all ("mlp"), where stopping early keeps
-        the network from learning the training rows by heart.
+        Steps of L-BFGS: 100 at each value of λ_mmd passed ("linear"); 50 in all ("mlp"), where stopping early keeps the
+        network from learning the training rows by heart.
     random_state : int
         Of the initial weights.
 
     Attributes
     ----------
     correction_ : T as plain numbers, a function of encoded rows
-    concepts_ : DataFrame, feature × concept
-        Unit directions of the bottleneck ("linear" only).
-    concept_weights_ : Series
-        Weight of each concept in T ("linear" only).
-    loss_ : float
-        At the end.
-    n_iter_ : int
-        Steps taken.
+    concepts_, concept_weights_ : DataFrame, feature × concept, and Series
+        Unit directions of the bottleneck, and the weight of each in T ("linear" only).
+    loss_, n_iter_ : float, int
+        At the end, and the steps taken.
     """
 
     lambda_mmd: float = 10.0
@@ -167,10 +161,7 @@ def _distance(rows: Rows, strata: list[NDArray[np.int64]]) -> list[Distance]:
 
 
 def _contrasts(rows: Rows, here: NDArray[np.int64], n_groups: int) -> Array:
-    """Factors of the rows that give the mean of each group less that of everyone, (rows here, groups).
-
-    Of two groups one column, that of their difference.
-    """
+    """Factors that give each group's mean less everyone's, (rows here, groups); of two groups, their difference."""
     member = (rows.groups[here, None] == np.arange(n_groups)) * rows.weighed(np.ones(len(rows.logit)))[here, None]
     of_group = member / member.sum(axis=0)
     if n_groups == 2:
@@ -178,13 +169,13 @@ def _contrasts(rows: Rows, here: NDArray[np.int64], n_groups: int) -> Array:
     return of_group - (member.sum(axis=1) / member.sum())[:, None]
 
 
-def group_mmd(u: Array, v: Array, bandwidth: float = BANDWIDTH) -> tuple[float, Array, Array]:
-    """MMD² between two samples of numbers in [0, 1] with kernel exp(−(u−v)²/bandwidth²), and its derivative in each.
+def group_mmd(u: Array, v: Array) -> tuple[float, Array, Array]:
+    """MMD² between two samples of numbers in [0, 1] with kernel exp(−(u−v)²/BANDWIDTH²), and its derivative in each.
 
     On a circle so long that its seam is out of the kernel's reach, the kernel is Σ_m c_m cos(ω_m(u−v)) with c_m falling
     like a Gaussian. So MMD² = Σ_m c_m |mean e^{iω_m u} − mean e^{iω_m v}|²: linear in the rows, exact to 1e-8.
     """
-    omega, weight = _waves(bandwidth)
+    omega, weight = _waves()
     waves_u, waves_v = (_powers(np.exp(1j * omega[0] * w), len(omega)) for w in (u, v))
     difference = waves_u.mean(axis=1) - waves_v.mean(axis=1)  # (m,)
     value = float(weight @ np.abs(difference) ** 2)
@@ -192,12 +183,12 @@ def group_mmd(u: Array, v: Array, bandwidth: float = BANDWIDTH) -> tuple[float, 
     return value, -(lever @ waves_u).imag / len(u), (lever @ waves_v).imag / len(v)
 
 
-def contrast_mmd(u: Array, contrasts: Array, bandwidth: float = BANDWIDTH) -> tuple[float, Array]:
+def contrast_mmd(u: Array, contrasts: Array) -> tuple[float, Array]:
     """The same between several pairs of weighted samples out of one u, added up, and its derivative in u.
 
     A column of `contrasts` (n, pairs) has the weights of one sample less those of the other.
     """
-    omega, weight = _waves(bandwidth)
+    omega, weight = _waves()
     waves = _powers(np.exp(1j * omega[0] * u), len(omega))
     difference = waves @ contrasts  # (m, pairs)
     value = float((weight[:, None] * np.abs(difference) ** 2).sum())
@@ -205,11 +196,11 @@ def contrast_mmd(u: Array, contrasts: Array, bandwidth: float = BANDWIDTH) -> tu
     return value, -((lever.T @ waves).imag * contrasts.T).sum(axis=0)
 
 
-def _waves(bandwidth: float) -> tuple[Array, Array]:
+def _waves() -> tuple[Array, Array]:
     """Frequencies ω_m and weights c_m of the kernel's expansion."""
-    period = 1.0 + 6.0 * bandwidth
-    m = np.arange(1, int(np.ceil(4.7 * period / (np.pi * bandwidth))) + 1)
-    weight = 2.0 * bandwidth * np.pi**0.5 / period * np.exp(-((np.pi * bandwidth / period * m) ** 2))
+    period = 1.0 + 6.0 * BANDWIDTH
+    m = np.arange(1, int(np.ceil(4.7 * period / (np.pi * BANDWIDTH))) + 1)
+    weight = 2.0 * BANDWIDTH * np.pi**0.5 / period * np.exp(-((np.pi * BANDWIDTH / period * m) ** 2))
     return np.asarray(2.0 * np.pi / period * m), np.asarray(weight)
 
 

@@ -37,10 +37,9 @@ class LeafRelabelling(Competitor):
 
     Attributes
     ----------
-    tree_ : DecisionTreeRegressor or None
-        The tree that imitates f; None where f is a tree.
-    relabelled_ : dict
-        The new decision (True: positive) of each relabelled leaf.
+    tree_, relabelled_ : DecisionTreeRegressor or None, dict
+        The tree that imitates f (None where f is a tree), and the new decision (True: positive) of each relabelled
+        leaf.
     """
 
     epsilon: float = 0.05
@@ -82,11 +81,7 @@ def leaves_to_relabel(
     weight: Array,
     epsilon: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Which leaves are given the other decision, in the order in which they are taken, and that decision.
-
-    `leaf`: (n,) number of each row's leaf, from 0. `decided`, `y`: (n,) decisions and labels. `weight`: (n,) how much
-    each row counts. `epsilon`: largest gap allowed.
-    """
+    """Which leaves (numbers from 0) get the other decision, in the order taken, and that decision; (n,) arrays."""
     size = np.bincount(sensitive, weight)
     favoured = np.argmax(np.bincount(sensitive, weight * decided) / size)
     lever = weight / size[sensitive] * np.where(sensitive == favoured, 1.0, -1.0)  # gap = Σ lever·decision

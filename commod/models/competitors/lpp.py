@@ -49,13 +49,11 @@ class _LinearProgram(Competitor):
 
 
 def solve_program(gain: Array, density: Array, alpha: float, weight: Array | None = None) -> Array:
-    """Dual of the fair program, shape (conditions, groups).
+    """Dual of the fair program, shape (conditions, groups): ŷ = 1 where gain + Σ shift·density > 0.
 
     Over π(x) = P(ŷ = 1 | x) and one rate q per condition: max mean(gain·π) subject to |mean(density·π) − q| ≤ α/2 for
-    every condition and group. Two classes let the constraints on ŷ = 0 go: with density of mean 1 they say the same.
-    ŷ = 1 where gain + Σ shift·density > 0.
-
-    `weight`: of the means.
+    every condition and group; `weight` is that of the means. With density of mean 1 the constraints on ŷ = 0 say the
+    same.
     """
     conditions, groups = density.shape[1:]
     common = kron(csr_array(np.eye(conditions)), np.ones((groups, 1)))

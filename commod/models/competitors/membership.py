@@ -18,11 +18,9 @@ from commod.models.competitors.base import Rows
 class Membership(BaseEstimator):
     """Calibrated joint model of group and label given the encoded features.
 
-    A multinomial logistic regression on the label 2·s + y, for any number of groups, its temperature set on held-out
-    folds: the methods that use it (LPP, FST, FairProjection) are exact only as far as P(S, Y | x) is right. The product
-    P(S|x)·P(Y|x) would assume S ⊥ Y | X, which equalized odds cannot.
-
-    One object can serve several fits on the same rows: it is used as it is once it is fitted.
+    A multinomial logistic regression on the label 2·s + y, its temperature set on held-out folds: the methods that use
+    it are exact only as far as P(S, Y | x) is right. P(S|x)·P(Y|x) would assume S ⊥ Y | X, which equalized odds cannot.
+    A fitted object can serve several fits on the same rows.
     """
 
     def fit(self, X: Array, y: Array, sensitive: np.ndarray, sample_weight: Any = None) -> Membership:

@@ -26,18 +26,15 @@ class MultiaccuracyBoost(Scored):
     of the population that the auditor can tell apart: decisions may become less alike. The paper's overview says that
     it needs S at predict; it does not.
 
-    The publication's experiments let the auditor learn a smoothed derivative of the cross-entropy and take the first
-    part above α; here, as in its Algorithm 1, the auditor learns the residual, and the largest value is taken. The
-    training rows are halved by lot, and both halves serve in every round; the publication has fresh people for each.
+    The publication's experiments let the auditor learn a smoothed derivative of the cross-entropy, take the first part
+    above α, and have fresh people for each round. Here the training rows are halved by lot for all rounds.
 
     Parameters
     ----------
     alpha : float, default 0.001
         Largest mean of auditor times residual that is let be. At 1, g = f.
-    step : float, default 1.0
-        η.
-    max_iter : int, default 100
-        Rounds after which it ends in any case.
+    step, max_iter : float, int, default 1.0, 100
+        η, and the rounds after which it ends in any case.
     fairness : {"demographic_parity", "equalized_odds"}
         Not used: what is met is neither.
     random_state : int
@@ -47,10 +44,8 @@ class MultiaccuracyBoost(Scored):
     ----------
     coef_, intercept_ : (3, d), (3,)
         What is added to f's logit: for everybody, for those at or below f's line, and for those above.
-    n_iter_ : int
-        Rounds that moved the score.
-    left_ : float
-        The largest value at the end; at most α, unless `max_iter` ended it.
+    n_iter_, left_ : int, float
+        Rounds that moved the score, and the largest value at the end; at most α, unless `max_iter` ended it.
     """
 
     alpha: float = 0.001

@@ -22,10 +22,11 @@ class RNF(Scored):
 
     First all three layers learn the labels by cross-entropy. Then the encoder is frozen, and each person is paired with
     one of the same label and another group, drawn from the batch: the head c learns the mean of their two softened
-    scores from the mean of their two encodings, and is held to one answer on the way from one to the other,
-    L = (c(½z₁+½z₂) − ½(p₁+p₂))² + α·Σ_λ |c(λz₁+(1−λ)z₂) − c(½z₁+½z₂)|, λ = 0.6, 0.7, 0.8, 0.9 (Eqs. 1, 3 and 4, with
-    the groups as they are: the publication's RNF_GT). p = σ(logit/T). f is not edited: it says where the line is, and
-    changes are counted against it. S is not needed at predict. One training serves both criteria.
+    scores from the mean of their two encodings, and is held to one answer on the way from one to the other, L =
+    (c(½z₁+½z₂) − ½(p₁+p₂))² + α·Σ_λ |c(λz₁+(1−λ)z₂) − c(½z₁+½z₂)|, λ = 0.6, 0.7, 0.8, 0.9 (Eqs. 1, 3 and 4, with the
+    groups as they are: the publication's RNF_GT). p = σ(logit/T). f is not edited: it says where the line is (a budget
+    is one of the network's own decisions), and changes are counted against it. S is not needed at predict. One training
+    serves both criteria.
 
     Ours: the number of units, the number of steps (the publication stops by a validation part), no dropout while the
     head is trained again, any number of groups, and that the head's logit, which has learnt softened scores, is
@@ -33,17 +34,13 @@ class RNF(Scored):
 
     Parameters
     ----------
-        A budget is one of the network's own decisions.
     alpha : float, default 0.05
         Weight of the smoothness. At 0 the encodings are mixed all the same; no value gives f. A large one flattens the
         scores until all lie on one side of the line (on law_school and compas from about 0.2 on).
     temperature : float, default 2.0
         T, 1 or more.
-    width : int, default 32
-        Units of each of the two hidden layers.
-    steps : int, default 400
-        Batches of each of the two trainings.
-    batch_size : int, default 64
+    width, steps, batch_size : int, default 32, 400, 64
+        Units of each of the two hidden layers, and batches of each of the two trainings.
     learning_rate : float, default 3e-3
         Of Adam.
     fairness : {"demographic_parity", "equalized_odds"}

@@ -35,10 +35,8 @@ class InformationWithholding(GroupAwareScored):
 
     Attributes
     ----------
-    mix_rates_ : (2,)
-        Share of each group whose score is withheld; 0 for the one that is treated worse.
-    base_rates_ : (2,)
-        Share of y = 1 in each group.
+    mix_rates_, base_rates_ : (2,)
+        Share of each group whose score is withheld (0 for the one that is treated worse), and its share of y = 1.
     """
 
     strength: float = 1.0

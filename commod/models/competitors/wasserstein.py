@@ -30,10 +30,8 @@ class Wass1PostProcessing(GroupAwareScored):
 
     Attributes
     ----------
-    quantiles_ : list of (m,) arrays
-        Sorted training scores of each group.
-    sizes_ : (groups,)
-        Training rows of each group.
+    quantiles_, sizes_ : list of (m,) arrays, (groups,)
+        Sorted training scores of each group, and its number of rows.
     """
 
     strength: float = 1.0

@@ -25,15 +25,15 @@ class Wass1LogisticRegression(Scored):
     Loss: mean cross-entropy + β·Σ_s P(s)·W₁(scores of s, barycentre) + ‖w‖²/2n, the last as scikit-learn's default. The
     barycentre is the one that makes the sum least: at each rank the median of the groups' quantiles by their sizes, so
     that the derivative moves each score towards the barycentre's quantile of its rank. L-BFGS on all rows, from the
-    plain regression up to β. f is not edited: it says where the line is, and changes are counted against it; a
-    logistic regression f is the model at β = 0. S is not needed at predict.
+    plain regression up to β. f is not edited: it says where the line is (a budget is one of the regression's own
+    decisions), and changes are counted against it; a logistic regression f is the model at β = 0. S is not needed at
+    predict.
 
     The publication takes stochastic steps, with the coupling of the two distributions made anew at each; that its
     coupling is this one, by rank, we have from a description and not from its text.
 
     Parameters
     ----------
-        A budget is one of the regression's own decisions.
     beta : float, default 10.0
         Weight of the penalty.
     max_iter : int, default 100
@@ -45,10 +45,8 @@ class Wass1LogisticRegression(Scored):
         Of the encoded features.
     own_line_ : float
         Logit above which the regression decides positively.
-    penalty_ : float
-        Σ_s P(s)·W₁(scores of s, barycentre) at the end, rounded at 0 as in training.
-    n_iter_ : int
-        Steps taken.
+    penalty_, n_iter_ : float, int
+        Σ_s P(s)·W₁(scores of s, barycentre) at the end, rounded at 0 as in training, and the steps taken.
     """
 
     beta: float = 10.0

@@ -26,7 +26,7 @@ from commod.dashboard.jobs.computation import without_report
 from commod.dashboard.jobs.processes import ProcessPool, Pulse, WorkerProcess
 from commod.dashboard.jobs.queue import Abandoned, Report, Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind
-from commod.dashboard.jobs.wait import in_line
+from commod.dashboard.jobs.service import in_line
 from commod.dashboard.model import training
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.training import fit_on_path, fit_result

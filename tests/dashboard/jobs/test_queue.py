@@ -10,8 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from commod.dashboard.jobs import queue as queue_module
-from commod.dashboard.jobs.cache import ResultCache
-from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.jobs.queue import ResultCache, Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import MOST_PREFETCHED, Priority
 from tests.waiting import PATIENCE, wait_until
 

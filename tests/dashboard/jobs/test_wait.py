@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from commod.dashboard.jobs import wait
+from commod.dashboard.jobs import service
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
-from commod.dashboard.jobs.wait import deferred_paint, first_paint
+from commod.dashboard.jobs.service import deferred_paint, first_paint
 from tests.waiting import PATIENCE, wait_until
 
 
@@ -37,8 +37,8 @@ class Place:
 def test_a_wait_while_a_page_has_its_turn_raises_and_the_next_page_has_its_own(queue, turn):
     ticket = queue.submit("k", Stage(lambda report: 7))
     with pytest.raises(RuntimeError, match="cannot wait while it paints"), turn():
-        wait.wait(ticket)
-    assert wait.wait(ticket) == 7
+        service.wait(ticket)
+    assert service.wait(ticket) == 7
     with turn():  # the turn was given back
         pass
 
@@ -46,7 +46,7 @@ def test_a_wait_while_a_page_has_its_turn_raises_and_the_next_page_has_its_own(q
 def test_other_threads_may_wait_while_one_draws(queue):
     found = []
     with first_paint():
-        other = threading.Thread(target=lambda: found.append(wait.wait(queue.submit("k", Stage(lambda report: 7)))))
+        other = threading.Thread(target=lambda: found.append(service.wait(queue.submit("k", Stage(lambda report: 7)))))
         other.start()
         other.join(PATIENCE)
     assert found == [7]
@@ -54,10 +54,10 @@ def test_other_threads_may_wait_while_one_draws(queue):
 
 def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
     place = Place()
-    monkeypatch.setattr(wait, "PATIENCE", PATIENCE)
-    assert wait.wait(queue.submit("short", Stage(lambda report: 7)), place, "Training") == 7
+    monkeypatch.setattr(service, "PATIENCE", PATIENCE)
+    assert service.wait(queue.submit("short", Stage(lambda report: 7)), place, "Training") == 7
     assert place.shown == []
-    monkeypatch.setattr(wait, "PATIENCE", 0.0)
+    monkeypatch.setattr(service, "PATIENCE", 0.0)
     go = threading.Event()
 
     def work(report):
@@ -66,7 +66,7 @@ def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
         return 8
 
     place.seen = go.set
-    assert wait.wait(queue.submit("long", Stage(work)), place, "Training") == 8
+    assert service.wait(queue.submit("long", Stage(work)), place, "Training") == 8
     assert place.shown[0] == "Training …"
     assert place.shown[-1] == ""
 
@@ -82,11 +82,11 @@ def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
     ],
 )
 def test_who_waits_is_told_how_many_come_before_and_when_it_will_be_ready(before, seconds, told):
-    assert wait.in_line("Searching", SimpleNamespace(before=before, note="", seconds_left=seconds)) == told
+    assert service.in_line("Searching", SimpleNamespace(before=before, note="", seconds_left=seconds)) == told
 
 
 def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_meanwhile(queue, monkeypatch):
-    monkeypatch.setattr(wait._here, "next_look", 0.0, raising=False)
+    monkeypatch.setattr(service._here, "next_look", 0.0, raising=False)
     go, drawn, looked = threading.Event(), [], set()
     slow = queue.submit("slow", Stage(lambda report: go.wait(PATIENCE) and "slow", Priority.BACKGROUND))
     quick = queue.submit("quick", Stage(lambda report: "quick"))
@@ -95,12 +95,12 @@ def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_m
         drawn.append(ticket.result())
         go.set()
 
-    parts = [wait.Pending(ticket, draw, looked.add) for ticket in (slow, quick)]
-    wait.while_waiting(lambda: looked.add("the room"))
+    parts = [service.Pending(ticket, draw, looked.add) for ticket in (slow, quick)]
+    service.while_waiting(lambda: looked.add("the room"))
     try:
-        wait.draw_pending(parts[0], None, parts[1])
+        service.draw_pending(parts[0], None, parts[1])
     finally:
-        wait.while_waiting(None)
+        service.while_waiting(None)
     assert drawn == ["quick", "slow"]
     assert {slow, "the room"} <= looked
 
@@ -116,7 +116,7 @@ def test_a_place_that_outlives_the_run_is_not_given_up(queue):
         raise StaleError
 
     with pytest.raises(StaleError):
-        wait.draw_pending(wait.Pending(held, stale, stale, held=True))
+        service.draw_pending(service.Pending(held, stale, stale, held=True))
     assert queue.abandoned == 0
     go.set()
     wait_until(held.has)
@@ -125,7 +125,7 @@ def test_a_place_that_outlives_the_run_is_not_given_up(queue):
 
 def test_the_rest_of_pages_is_drawn_one_session_after_the_other_and_nobody_waits_for_very_long(monkeypatch):
     at_once, most, lock = [], [], threading.Lock()
-    monkeypatch.setattr(wait, "LONGEST_LINE", PATIENCE)
+    monkeypatch.setattr(service, "LONGEST_LINE", PATIENCE)
 
     def draw():
         with deferred_paint():
@@ -142,7 +142,7 @@ def test_the_rest_of_pages_is_drawn_one_session_after_the_other_and_nobody_waits
     for thread in threads:
         thread.join(PATIENCE)
     assert most == [1] * 10
-    monkeypatch.setattr(wait, "LONGEST_LINE", 0.1)
+    monkeypatch.setattr(service, "LONGEST_LINE", 0.1)
     with deferred_paint():
         other = threading.Thread(target=draw)
         other.start()
@@ -163,7 +163,7 @@ def test_a_run_that_nobody_wants_any_more_leaves_the_line(monkeypatch):
         except RuntimeError:
             left.append("left")
 
-    monkeypatch.setattr(wait, "stop_if_stale", stale)
+    monkeypatch.setattr(service, "stop_if_stale", stale)
     with deferred_paint():
         other = threading.Thread(target=draw)
         other.start()

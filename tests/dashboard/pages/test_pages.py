@@ -283,13 +283,9 @@ def test_the_data_page_keeps_the_link():
     assert app.query_params["data"] == "compas"
 
 
-@pytest.fixture(scope="module")
-def printed():
-    return fine(run("pages/paper.py"))
-
-
 @pytest.mark.slow
-def test_the_paper_page_puts_printed_numbers_beside_ours(printed):
+def test_the_paper_page_puts_printed_numbers_beside_ours(look):
+    printed = look("pages/paper.py")
     assert printed.title[0].value == "The paper, recomputed"
     assert "COMMOD is at or below the printed number in **" in words(printed)
     assert "paper 0.18: " in table(printed, 1)
@@ -297,8 +293,8 @@ def test_the_paper_page_puts_printed_numbers_beside_ours(printed):
     assert not printed.warning
 
 
-def test_the_paper_page_on_compas_and_for_equalized_odds(printed):
-    app = fine(printed.selectbox(key="paper_data").set_value("compas").run())
+def test_the_paper_page_on_compas_and_for_equalized_odds():
+    app = fine(run("pages/paper.py").selectbox(key="paper_data").set_value("compas").run())
     assert "paper 0.20: " in table(app, 1)
     again = fine(run("pages/paper.py", **dict(app.query_params)))
     assert table(again, 1) == table(app, 1)
@@ -318,8 +314,7 @@ def test_the_paper_page_puts_f_and_the_quartiles_beside_the_printed_ones(look):
 
 def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monkeypatch):
     """With results as they were before, and with those of now."""
-    from commod.dashboard.pages.paper import results as paper
-    from commod.dashboard.pages.paper import table1
+    from commod.dashboard.pages.paper import figures as paper
 
     read = paper.read
     models, about = read("table1")
@@ -331,16 +326,15 @@ def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monk
     before = models[models["method"] != "bayes"].drop(columns=list(weighted), errors="ignore")
     for frame, added in ((before, False), (after, True)):
         monkeypatch.setattr(paper, "read", lambda name, frame=frame: (frame, about) if name == "table1" else read(name))
-        monkeypatch.setattr(table1, "read", paper.read)
-        table1._cells.cache_clear()
+        paper._cells.cache_clear()
         app = fine(run("pages/paper.py"))
         assert ("Bayes rule †" in table(app, 1)) == added
         assert any("Class-weighted trees are not in this result" in caption.value for caption in app.caption) != added
-    table1._cells.cache_clear()
+    paper._cells.cache_clear()
 
 
 def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):
-    from commod.dashboard.pages.paper import results as paper
+    from commod.dashboard.pages.paper import figures as paper
     from commod.experiments.results import write_result
 
     whole = paper.read("table1")

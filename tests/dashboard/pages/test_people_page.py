@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.people import page as people
 from commod.dashboard.pages.people import table as people_table
-from commod.dashboard.pages.people.outcomes import OUTCOMES
+from commod.dashboard.pages.people.groups import OUTCOMES
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.table import MAX_ROWS
+from commod.dashboard.views.chart import MAX_ROWS
 from commod.datasets import load_task
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.datasets import load_task
 from commod.datasets.example import example_table
 from tests.dashboard.driving import fine

@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from commod.dashboard import rooms
-from commod.dashboard.jobs import wait
+from commod.dashboard.jobs import service
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
-from commod.dashboard.pages.room import door, frames, leading, report
-from commod.dashboard.pages.room.tables import zipped_tables
+from commod.dashboard.pages.room import door, leading, pictures, report
+from commod.dashboard.pages.room.report import zipped_tables
 from commod.dashboard.rooms import Model, RoomError, room_database
 from commod.dashboard.state.link import link_of_model
 from commod.dashboard.state.settings import defaults
@@ -382,8 +382,8 @@ def test_while_a_page_computes_the_line_is_kept(klass, monkeypatch):
     def waits(*parts):
         klass.store.ask_to_sign(klass.leader)
         seen.clear()
-        wait._here.next_look = 0.0  # of this thread
-        wait._look_around()
+        service._here.next_look = 0.0  # of this thread
+        service._look_around()
         waited.append(len(seen))
 
     monkeypatch.setattr(explore, "draw_pending", waits)
@@ -573,21 +573,21 @@ def test_the_most_telling_pair_is_asked_and_what_the_room_says_of_it_is_an_answe
 
 def test_bars_hold_every_guess():
     numbers = [0, 3, 17, 17, 99.5, 1_000]
-    frame = frames.histogram(numbers, 250.0, guesses="g", model="m")
+    frame = pictures.histogram(numbers, 250.0, guesses="g", model="m")
     bars = frame[frame["kind"] == "g"]
     assert bars["people"].sum() == len(numbers)
     assert ((bars["high"] - bars["low"]) == 100).all()
     assert frame[frame["kind"] == "m"]["low"].tolist() == [250.0]
-    one = frames.histogram([80], 80.0, guesses="g", model="m")
+    one = pictures.histogram([80], 80.0, guesses="g", model="m")
     assert one["people"].sum() == 1
-    assert one["high"].max() - one["low"].min() >= frames.LEAST_SPAN
-    assert frames.histogram([1], 0.0, guesses="g", model="m")["low"].min() == 0
+    assert one["high"].max() - one["low"].min() >= pictures.LEAST_SPAN
+    assert pictures.histogram([1], 0.0, guesses="g", model="m")["low"].min() == 0
 
 
 def test_what_is_no_answer_is_left_out():
     options = Question("?", options=("yes", "no"))
-    assert frames.guessed(["a", "b", "h", "3"], options) == ["yes", "no"]
-    assert frames.guessed(["3", "a", "nan"], Question("?", "of 100", 100)) == [3.0]
+    assert pictures.guessed(["a", "b", "h", "3"], options) == ["yes", "no"]
+    assert pictures.guessed(["3", "a", "nan"], Question("?", "of 100", 100)) == [3.0]
 
 
 def test_only_models_of_one_problem_are_in_one_picture(klass):
@@ -596,9 +596,9 @@ def test_only_models_of_one_problem_are_in_one_picture(klass):
     klass.store.stand(klass.bo, other, FIGURES)
     cleo = klass.store.join(klass.opened.code, "Cleo", browser="", caller="")
     klass.store.stand(cleo, *model(1.0))
-    models, left_out = frames.comparable(frames.stands(klass.room))
+    models, left_out = pictures.comparable(pictures.stands(klass.room))
     assert ([each.name for each in models], left_out) == (["Ann", "Cleo"], 1)
-    rows = frames.points(models, None, "p_rule", kinds={1: "here"}, frontier="frontier", f="f")
+    rows = pictures.points(models, None, "p_rule", kinds={1: "here"}, frontier="frontier", f="f")
     assert rows[["kind", "people"]].to_numpy().tolist() == [["here", 2], ["f", 0]]
 
 
@@ -643,7 +643,7 @@ def test_a_pair_is_taken_home_with_what_a_and_b_were(klass):
 
 def test_options_are_counted_beside_what_the_model_says():
     question, answer = Question("?", options=("yes", "no", "both")), Answer("no", "", also=("both",))
-    rows = frames.chosen(["yes", "yes", "no"], question, answer, right="right", other="other")
+    rows = pictures.chosen(["yes", "yes", "no"], question, answer, right="right", other="other")
     found = rows[["name", "kind", "people"]].to_numpy().tolist()
     assert found == [["yes", "other", 2], ["no", "right", 1], ["both", "right", 0]]
 

@@ -8,7 +8,7 @@ import pytest
 
 from commod import __version__
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model import training
 from commod.dashboard.state import saved_runs
 from commod.dashboard.state.runs_file import MAX_RUNS, Run, write_runs

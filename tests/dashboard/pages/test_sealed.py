@@ -67,8 +67,8 @@ def drawn(proto):
 
 
 SLOW = ("pages/compare.py", "pages/limits.py", "app.py")  # Decide has sweeps, too, and the others this model
-# Your data, which counts the whole file, is among those that are left out.
-OPENED = [page for page in PAGES if Path(page).stem not in WITHOUT_DATA]
+# Your data, which counts the whole file, is among those that are left out, and Decide has a test of its own.
+OPENED = [page for page in PAGES if Path(page).stem not in WITHOUT_DATA and page != DECIDE]
 EVERY_PAGE = [pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW)) for page in OPENED]
 
 
@@ -84,18 +84,20 @@ def test_labels_of_sealed_people_change_no_page_before_signing(both, page):
     texts = [said(go_to(app, page)) for app in both]
     assert texts[0] == texts[1]
     assert "data=own" in texts[0]
-    if page == DECIDE:
-        assert "A P-Rule of 0.5 or more" in texts[0]
-        assert "people are sealed: no page looks at them" in texts[0]
 
 
-def test_after_signing_they_do_count(both):
-    """So the poison is real, and the pages could have shown it."""
+def test_they_count_after_signing_and_not_before(monkeypatch):
+    """So the poison is real, and the pages could have shown it; and the decision verifies."""
+    both = bring(monkeypatch, example_table(ROWS)), bring(monkeypatch, poisoned_table())
+    texts = [said(go_to(app, DECIDE)) for app in both]
+    assert texts[0] == texts[1]
+    assert "data=own" in texts[0]
+    assert "A P-Rule of 0.5 or more" in texts[0]
+    assert "people are sealed: no page looks at them" in texts[0]
     clean, poisoned = (load_task(name_of(app)) for app in both)
     assert (clean.sealed.y.to_numpy() != poisoned.sealed.y.to_numpy()).all()
     figures = []
     for app in both:
-        go_to(app, DECIDE)
         fill(app, who="Ada", role="head", why="So.")
         record = record_of(press(app, SIGN))
         assert record["confirmed"]["figures"]["people"] == len(clean.sealed)
@@ -103,6 +105,13 @@ def test_after_signing_they_do_count(both):
     assert figures[0][0] == figures[1][0]
     assert figures[0][1] > 0.5 > figures[1][1]
     assert figures[0][1] == pytest.approx(1 - figures[1][1], abs=1e-12)
+    record = record_of(both[0])
+    assert confirmation(record).split(" people ")[1].startswith("nobody had looked at")
+    lines = verify_record(record, clean).set_index("line")["agrees"]
+    assert lines["data"]
+    told = [line for line in lines.index if line.startswith("sealed ")]  # with refits; in these tests the page has none
+    assert len(told) > 10
+    assert lines[told].all()
 
 
 # ---- data that ship ----
@@ -124,7 +133,7 @@ def test_old_links_look_at_all_test_people():
     assert "people are sealed" not in captions(app)
 
 
-def test_signing_opens_the_sealed_people_and_shows_both_verdicts(signed):
+def test_signing_opens_the_sealed_people_shows_both_verdicts_and_counts_openings(signed):
     record = read_record(record_json(record_of(signed)))
     assert record["data"]["name"] == "law_school+sealed"
     assert record["tried"]["settings"] == 1
@@ -138,12 +147,9 @@ def test_signing_opens_the_sealed_people_and_shows_both_verdicts(signed):
     told = [f"{each['value']:.3f} [{each['low']:.3f},\u00a0{each['high']:.3f}]" for each in found]
     assert [cell.split(", ", 1)[1] for cell in shown["A P-Rule of 0.4 or more"]] == told
     assert "The sealed people were opened 1 time." in captions(signed)
-
-
-def test_a_second_signature_is_recorded_as_a_second_opening(signed):
-    first = record_of(signed)
+    # A second signature is recorded as a second opening.
     second = record_of(press(signed, SIGN))
-    assert second["confirmed"]["earlier"] == [first["sha256"]]
+    assert second["confirmed"]["earlier"] == [record["sha256"]]
     assert "who had been opened 1 time before" in words(signed)
     assert "The sealed people were opened 2 times." in captions(signed)
 
@@ -156,7 +162,7 @@ def test_the_record_can_be_brought_and_says_what_was_confirmed(signed):
     assert not app.error
 
 
-def test_the_switch_goes_back_and_is_kept_by_reset(signed):
+def test_the_switch_goes_back_and_is_kept_by_reset():
     app = fine(run(DECIDE, sealed="half", data="german", lambda_fair="1"))
     assert fine(press(app, "Reset")).query_params["sealed"] == "half"
     assert "sealed" not in fine(app.toggle(key="sealed").set_value(False).run()).query_params
@@ -189,14 +195,3 @@ def test_in_a_small_table_nobody_is_sealed_at_first(monkeypatch):
     app = bring(monkeypatch, example_table(200))
     assert app.toggle(key="own_sealed").value is False
     assert load_task(name_of(app)).sealed is None
-
-
-def test_a_decision_on_own_data_verifies(both):
-    app = both[0]
-    record = record_of(app)
-    assert confirmation(record).split(" people ")[1].startswith("nobody had looked at")
-    lines = verify_record(record, load_task(name_of(app))).set_index("line")["agrees"]
-    assert lines["data"]
-    told = [line for line in lines.index if line.startswith("sealed ")]  # with refits; in these tests the page has none
-    assert len(told) > 10
-    assert lines[told].all()

@@ -7,13 +7,13 @@ import pytest
 
 from commod.charts.pareto import CURRENT, SPLITS
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.compare.sections import frontier_of
 from commod.dashboard.pages.explore.pareto import _fixed_points
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.splits import known_splits
+from commod.dashboard.views.model import known_splits
 from commod.experiments.biased import figures_if_missed, scene_in_truth
 from commod.experiments.limits import limits_of
 from commod.experiments.refits import Refits, refit

@@ -22,7 +22,7 @@ from commod.dashboard.pages.take_home.report import NOTHING_DECIDED, _smallest, 
 from commod.dashboard.pages.take_home.report_decided import Decided
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.model_file import model_file
+from commod.dashboard.views.model import model_file
 from commod.datasets.raw import in_words
 from commod.datasets.task import Split
 from commod.decisions import (
@@ -36,7 +36,7 @@ from commod.decisions import (
 from commod.experiments.limits import limits_of
 from commod.explain.checks import CHECKS
 from commod.explain.people import explain_outcomes
-from commod.explain.sense import certainty
+from commod.explain.plausibility import certainty
 from commod.metrics.figures import FIGURES, Figure, figure_of
 from tests.browsing import chromium
 from tests.dashboard.driving import fine, run, slider, small_sweep, words

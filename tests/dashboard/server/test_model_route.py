@@ -5,6 +5,7 @@ import json
 import logging
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 from urllib.parse import urlencode
 
 import pytest
@@ -12,8 +13,9 @@ from starlette.requests import Request
 
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.rooms.room_database import Buckets
 from commod.dashboard.server import model_route
-from commod.dashboard.server.browser import COOKIE
+from commod.dashboard.server.headers import COOKIE
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import defaults
 from tests.waiting import PATIENCE, wait_until
@@ -26,6 +28,7 @@ MINE, OTHER = "m" * 43, "o" * 43
 def _fresh(monkeypatch):
     monkeypatch.setattr(model_route, "GRACE", PATIENCE)
     monkeypatch.setattr(model_route, "_visitors", {})
+    monkeypatch.setattr(model_route, "_requests", Buckets(model_route.BURST, model_route.RATE, time.monotonic))
     monkeypatch.setattr(model_route, "sessions_of", lambda browser: set())
 
 
@@ -121,13 +124,14 @@ def test_uploaded_data_are_for_the_browser_that_has_uploaded_them(monkeypatch):
 
 
 def test_a_browser_that_asks_too_often_waits_and_others_do_not(monkeypatch):
-    monkeypatch.setattr(model_route, "RATE", 0.0)
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(model_route, "_requests", Buckets(model_route.BURST, model_route.RATE, lambda: clock.now))
     query = to_link(HERE) | {"lang": "xx"}
-    answers = [ask(query)[0].status_code for _ in range(int(model_route.BURST) + 2)]
-    assert answers == [400] * int(model_route.BURST) + [429] * 2
+    answers = [ask(query)[0].status_code for _ in range(model_route.BURST + 2)]
+    assert answers == [400] * model_route.BURST + [429] * 2
     assert ask(query, secret=OTHER)[0].status_code == 400
-    monkeypatch.setattr(model_route, "RATE", 1e9)  # as if it had waited
-    assert ask(query)[0].status_code == 400
+    clock.now += 1.5 / model_route.RATE
+    assert [ask(query)[0].status_code for _ in range(2)] == [400, 429]
 
 
 @pytest.fixture

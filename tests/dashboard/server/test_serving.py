@@ -11,10 +11,9 @@ from starlette.responses import JSONResponse
 from streamlit import runtime
 from streamlit.runtime.pages_manager import PagesManager
 
-from commod.dashboard.jobs.wait import deferred_paint
+from commod.dashboard.jobs.service import deferred_paint
 from commod.dashboard.server import startup
-from commod.dashboard.server.browser import COOKIE, browser_of
-from commod.dashboard.server.headers import headers
+from commod.dashboard.server.headers import COOKIE, browser_of, headers
 from tests.browsing import ROOT
 from tests.waiting import PATIENCE
 

@@ -13,8 +13,8 @@ import pytest
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.what_if import accounts
 from commod.dashboard.text.menu import PAGES
-from commod.dashboard.views import table as table_view
-from commod.dashboard.views.table import MAX_ROWS, Table
+from commod.dashboard.views import chart as table_view
+from commod.dashboard.views.chart import MAX_ROWS, Table
 from tests.browsing import ROOT
 from tests.dashboard.driving import figure, fine, run, slider, tables
 

@@ -11,16 +11,15 @@ import streamlit as st
 from commod.charts import plot_calibration, plot_overlap, plot_share_by_group, plot_who_changed
 from commod.charts.compare import with_labels
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of, scene_of
+from commod.dashboard.jobs.service import result_of, scene_of
 from commod.dashboard.pages.compare.sense import begin_table
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import choose_model, label_of, name_of, on_explore, state, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS
-from commod.dashboard.views.table import Table
 from commod.experiments import Scene, Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.sweep import fairness_gain
@@ -152,8 +151,7 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
             pairs,
             alt="Share of changed people that two methods have in common.",
             table=Table("Same people as a table", "match_people_table", columns),
-            caption="Of the people changed by either of two methods, how many are changed by both; the darker, the "
-            f"more.{chance_in_words(found)}",
+            caption=tip("match_overlap") + chance_in_words(found),
             many=len(labels) > MANY,
         )
     st.subheader("What becomes of the scores")
@@ -162,8 +160,7 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
         calibration,
         alt="Mean score of g by score of f for each method.",
         table=Table("Scores as a table", "match_scores_table", SCORE_COLUMNS),
-        caption="On the dashed line g is as sure as f was. A method that only moves the decisions it changes stays "
-        "near it; methods without probabilities are not drawn.",
+        caption=tip("match_scores"),
         **look,
     )
     return {

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from commod.dashboard.jobs.wait import scene_of
+from commod.dashboard.jobs.service import scene_of
 from commod.dashboard.pages.compare import match as matching
 from commod.dashboard.pages.compare import sections as compare
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
 from commod.experiments import Sweep
@@ -18,10 +19,7 @@ def show() -> None:
     st.title("Who gets there with the fewest changes?")
     settings = session.current()
     scene = escape_markdown(compare.scene_in_words(settings))
-    st.markdown(
-        "Each method is trained over the whole range of its knob, on the same people and the same **f**. "
-        f"Compare them where they are equally fair and equally accurate. Here: {scene}."
-    )
+    st.markdown(tip("compare_intro", scene=scene))
     controls.scene_sidebar()
     controls.notices()
     names = sweeps.choose_methods(settings)

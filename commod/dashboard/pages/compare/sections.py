@@ -15,25 +15,14 @@ from commod.charts.compare import AROUND, BEYOND, DEPLOYED, LINE, REFERENCE, wit
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, result_of
+from commod.dashboard.jobs.service import Pending, draw_pending, get, result_of, submit
 from commod.dashboard.state.settings import Settings, data_in_words, described
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
-from commod.dashboard.views.chart import draw
-from commod.dashboard.views.download import offer
+from commod.dashboard.views.chart import Table, draw, offer
 from commod.dashboard.views.methods import choose_model, cost_of, label_of, state
-from commod.dashboard.views.points import (
-    Swept,
-    as_rows,
-    draw_cells,
-    draw_segments,
-    draw_wins,
-    point_columns,
-    rests_on,
-)
-from commod.dashboard.views.table import Table
+from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, draw_wins, point_columns, rests_on
 from commod.datasets import load_task
 from commod.datasets.choice_options import ROLES, roles_json
 from commod.experiments import Scene, Sweep
@@ -340,11 +329,7 @@ def segments(here: Compared, place: Any, *, final: bool = False) -> None:
 
     with place.container():
         draw_segments(shown, here.titles, here.criterion.name, table, **look)
-        st.caption(
-            "Best is low and to the right: few changes, high accuracy. Faint: another model of the same method in the "
-            "segment changes no more and is at least as accurate. Green, dashed: the fewest changes with which a rule "
-            "that is told everyone's group and f's score, not the outcome, gets into the segment in expectation."
-        )
+        st.caption(tip("compare_segments"))
         _cells(here)
 
 
@@ -364,12 +349,7 @@ def _cells(here: Compared) -> None:
         caption="Mean change rates",
     )
     accuracy = ", ".join(f"{cut:.1%}" for cut in here.cuts.accuracy)
-    st.caption(
-        f"Shaded: fewest changes, where two or more methods that need no group meet. Models that change nobody do not "
-        f"count. {NO_MODEL.strip()}: hardly models any more, and not compared (they decide all alike, change more "
-        f"than that would, or tell people apart no more). Accuracy is cut at {accuracy}. A dash: no model there."
-        + (BRACKETS if here.spread else "")
-    )
+    st.caption(tip("compare_cells", mark=NO_MODEL.strip(), accuracy=accuracy) + (BRACKETS if here.spread else ""))
 
 
 def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, Any]], str]:
@@ -434,10 +414,7 @@ def methods_table() -> None:
     with st.expander("The methods, and what each needs", key="methods_overview", on_change="rerun") as opened:
         if not opened.open:
             return
-        st.markdown(
-            f"{overview_in_words()} One that *needs the group* must be told S for everyone it decides on; the others "
-            "use it in training only."
-        )
+        st.markdown(tip("methods_overview", overview=overview_in_words()))
         table = overview()
         for name in ("needs_sensitive", "weights", "minimises_changes", "randomised"):
             table[name] = table[name].map({True: "yes", False: "–"})

@@ -12,20 +12,18 @@ from markupsafe import Markup
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending
+from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, get, submit
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import SortCell, SortColumn, html_meanings, html_sortable
-from commod.dashboard.views.checks import changing_table
+from commod.dashboard.views.checks import changing_table, let_tables_sort
 from commod.dashboard.views.methods import label_of
-from commod.dashboard.views.sortable import let_tables_sort
 from commod.datasets import load_task
 from commod.experiments import Model, Scene, Sweep
 from commod.experiments import checks as library
 from commod.experiments.match import Match
+from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
-from commod.experiments.sense import answers_of_decisions
 from commod.explain.checks import CHECKS, MARKS, Answer, Check, check_again
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.models.competitors import FAMILIES, METHODS
@@ -68,25 +66,12 @@ class _Section:
         let_tables_sort()
         self.rows = changing_table(st, self.html())
         meanings = {check.short: f"{check.meaning} {check.bounds}" for check in CHECKS.values()}
-        meanings[CHECKS["merit"].short] += (
-            " Of all whom one more step can reach, and of that merit which hurts most people under this method (named "
-            "where it hurts anybody; rows may differ in it)."
-        )
-        meanings[CHECKS["again"].short] += (
-            f" Each method is refitted {self.count} times on resampled training rows; the share of another number of "
-            "refits, as on another page, may be another. A method that decides by lot draws a new one for an edited "
-            "person and in a refit."
-        )
+        meanings[CHECKS["merit"].short] += " " + tip("match_merit")
+        meanings[CHECKS["again"].short] += " " + tip("match_again", count=self.count)
         meanings |= {each.heading: each.meaning for each in (*self.columns, *self.more) if each.meaning}
         st.html(html_meanings(meanings))
         self.told = st.empty()
-        st.caption(
-            "Click a heading to sort, a family to fold it. Shaded: near COMMOD's fairness and accuracy. Under a "
-            "figure: against COMMOD's; “perhaps”: that may be chance. Shares of the checks are of the people whom a "
-            "method changes. Accuracy that is lost is the surplus of wrong changes over right ones: of two methods "
-            "that lose the same, the one that changes fewer has the smaller share of right ones. So look at how many "
-            "are wrong, too."
-        )
+        st.caption(tip("match_table"))
 
     # ---- what is asked for ----
 

@@ -8,14 +8,13 @@ import pandas as pd
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
-from commod.dashboard.jobs.service import get
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, features_of, in_words
 from commod.dashboard.views.methods import Form, label_of, on_explore, own_method
-from commod.dashboard.views.splits import known_splits
+from commod.dashboard.views.model import known_splits
 from commod.decisions import (
     Best,
     Facts,

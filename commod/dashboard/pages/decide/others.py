@@ -8,8 +8,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, go_on, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending
+from commod.dashboard.jobs.service import Pending, draw_pending, get, go_on, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, again, asked_refits, form_of, side_by_side
 from commod.dashboard.pages.decide.verdict import answer_in_words, draw_pictures, paint_table
@@ -17,7 +16,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import methods as sweeps
-from commod.dashboard.views.verdicts import verdict_in_words
+from commod.dashboard.views.checks import verdict_in_words
 from commod.decisions import Requirements
 from commod.experiments import Sweep, checks
 from commod.uploads.limits import count_of

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from commod.dashboard.jobs.service import go_on
-from commod.dashboard.jobs.wait import draw_pending
+from commod.dashboard.jobs.service import draw_pending, go_on
 from commod.dashboard.pages.decide import others, pairs, verdict
 from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
 from commod.dashboard.pages.decide.required import draw_requirements, meanings

@@ -14,8 +14,7 @@ from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.methods import Form
-from commod.dashboard.views.pairs import Offer, offer_of
-from commod.dashboard.views.peoples_words import bullets, in_peoples_words
+from commod.dashboard.views.pairs import Offer, bullets, in_peoples_words, offer_of
 from commod.dashboard.views.room import say_aloud
 from commod.decisions import ANSWERS, Answer, Preference, Requirements
 from commod.decisions.pairs import FEWEST, MOST, MOST_ASKED

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import Candidate
 from commod.dashboard.pages.decide.sealed import open_for, tell_opened
@@ -17,8 +17,8 @@ from commod.dashboard.state.decision import draft, sign, signed_decision
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.views.download import offer
-from commod.dashboard.views.verdicts import verdict_in_words
+from commod.dashboard.views.chart import offer
+from commod.dashboard.views.checks import verdict_in_words
 from commod.decisions import DecisionError, Requirements, Signature, confirmation, is_of, make_record, record_json
 from commod.decisions.record import MAX_TEXT
 from commod.uploads.limits import count_of

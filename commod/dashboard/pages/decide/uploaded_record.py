@@ -7,8 +7,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Abandoned, Ticket
-from commod.dashboard.jobs.service import begin
-from commod.dashboard.jobs.wait import Pending, in_line
+from commod.dashboard.jobs.service import Pending, begin, in_line
 from commod.dashboard.pages.decide.sealed import title_of, told
 from commod.dashboard.state.decision import (
     UploadedRecord,

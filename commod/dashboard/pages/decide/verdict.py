@@ -16,9 +16,8 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.chart import draw
-from commod.dashboard.views.checks import changing_table
+from commod.dashboard.views.checks import changing_table, lines_of_verdicts, verdict_in_words
 from commod.dashboard.views.impact import impact_in_words
-from commod.dashboard.views.verdicts import lines_of_verdicts, verdict_in_words
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
 from commod.decisions.verdicts import rounded
 from commod.explain.checks import Answer

@@ -10,8 +10,7 @@ from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.paths import precompute_paths
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import prefetches
-from commod.dashboard.jobs.service import can_prefetch, get, go_on, submit
-from commod.dashboard.jobs.wait import Pending
+from commod.dashboard.jobs.service import Pending, can_prefetch, get, go_on, submit
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import STOPS, Settings
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, deferred_paint
+from commod.dashboard.jobs.service import Pending, deferred_paint, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown

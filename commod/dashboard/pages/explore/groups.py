@@ -10,8 +10,7 @@ from commod.charts.people import AFTER, BEFORE, plot_group_rates
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views.chart import draw
-from commod.dashboard.views.table import Table
+from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.words import say_declared
 from commod.explain.groups import Groups, extremes_in_words, margins_in_words
 from commod.metrics.figures import CRITERIA

@@ -3,9 +3,8 @@
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, deferred_paint, draw_pending, first_paint, let_picture_come
-from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, first_paint, let_picture_come, submit
+from commod.dashboard.model.fitted import FitResult, trouble_in_words
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.cost import begin_cost
@@ -17,17 +16,12 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.below import is_near
-from commod.dashboard.views.changes import draw_changes
 from commod.dashboard.views.checks import begin_checks
-from commod.dashboard.views.concepts import draw_concepts
 from commod.dashboard.views.dots import draw_dots, draw_story
-from commod.dashboard.views.model import explain, train
+from commod.dashboard.views.explained import begin_shap, draw_changes, draw_concepts, draw_tree
+from commod.dashboard.views.model import begin_splits, explain, known_splits, train
 from commod.dashboard.views.next_step import begin_next_steps
-from commod.dashboard.views.shap import begin_shap
-from commod.dashboard.views.splits import begin_splits, known_splits
 from commod.dashboard.views.tiles import draw_figures
-from commod.dashboard.views.tree import draw_tree
-from commod.dashboard.views.trouble import trouble_in_words
 from commod.dashboard.views.words import say, say_declared
 
 # Controls that stand beside what they move, not in the sidebar: a phone hides that.

@@ -11,16 +11,14 @@ import streamlit as st
 from commod.charts import plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, KINDS, PATH, SPLITS, SWEEP, TRIED
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending
+from commod.dashboard.jobs.service import Pending, get, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS, Settings, in_words
 from commod.dashboard.text.language import FIRST
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw, show
 from commod.dashboard.views.methods import on_explore, own_sweep
 from commod.dashboard.views.points import point_columns
-from commod.dashboard.views.table import Table, show
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Refits, Sweep
 from commod.metrics.figures import CRITERIA, FIGURES

@@ -7,17 +7,16 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Abandoned, Ticket
-from commod.dashboard.jobs.service import begin
-from commod.dashboard.jobs.wait import Pending, in_line
+from commod.dashboard.jobs.service import Pending, begin, in_line
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.words import say_declared, tip
+from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.search import LAMBDA_GRIDS
-from commod.experiments.sense import shares_of_decisions
 from commod.experiments.target import SoFar, Target
-from commod.explain.sense import SURE
+from commod.explain.plausibility import SURE
 from commod.metrics.figures import CRITERIA
 
 

@@ -16,7 +16,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.processes import TOO_LARGE, TOO_LONG
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.uploads import UploadError, take_upload

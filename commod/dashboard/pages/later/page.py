@@ -5,23 +5,17 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.later import sections
-from commod.dashboard.pages.later.files import (
-    files,
-    forget_all,
-    take_batch,
-    take_decision,
-    take_model,
-    uploader,
-)
+from commod.dashboard.pages.later.files import files, forget_all, take_batch, take_decision, take_model, uploader
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
-from commod.dashboard.views.model import current_model
-from commod.dashboard.views.model_file import model_file
+from commod.dashboard.views.model import current_model, model_file
+from commod.dashboard.views.widgets import button
 from commod.decisions import Requirements
 from commod.decisions.record import MAX_BYTES as MAX_DECISION
 from commod.monitoring import Watched
@@ -39,24 +33,21 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/later.py")
     st.title("Still true?")
-    st.markdown(
-        "A model was tested on some people. Does what was found of it hold for those who came later? They are set "
-        "beside the first ones; nothing is trained."
-    )
+    st.markdown(tip("later_intro"))
     here = files()
-    st.segmented_control(
-        "Which model",
-        list(SOURCES),
-        format_func=SOURCES.__getitem__,
-        required=True,
-        **mirrored("later_source", here.source, lambda chosen: setattr(files(), "source", chosen)),
-    )
+    _choose("Which model", SOURCES, "source")
     found, is_demo = _of_sliders() if here.source == "sliders" else (_of_file(), False)
     _decide_by()
     if found is not None:
         sections.draw(found, _required(), None if is_demo else files().record, signed=files().record is not None)
     _what_happens()
     session.keep_link()
+
+
+def _choose(label: str, titles: dict[str, str], name: str) -> None:
+    """A field of `LaterFiles` to choose."""
+    shown = mirrored(f"later_{name}", getattr(files(), name), lambda chosen: setattr(files(), name, chosen))
+    st.segmented_control(label, list(titles), format_func=titles.__getitem__, required=True, **shown)
 
 
 # ---- the model and its batch ----
@@ -66,13 +57,7 @@ def _of_sliders() -> tuple[Watched | None, bool]:
     """What became of the model on the screen, and whether its batch is held out of its own test people."""
     result = current_model()
     here = files()
-    st.segmented_control(
-        "Later people",
-        list(PEOPLE),
-        format_func=PEOPLE.__getitem__,
-        required=True,
-        **mirrored("later_people", here.people, lambda chosen: setattr(files(), "people", chosen)),
-    )
+    _choose("Later people", PEOPLE, "people")
     if here.people != FILE:
         return _held_out(result, here.people == SHIFTED), True
     _bring_batch(_columns_of(result))
@@ -201,21 +186,6 @@ def _what_happens() -> None:
     """For whoever wonders what is asked for, and what becomes of it."""
     here = files()
     if here.is_own_data or here.decision:
-        st.button("Forget these files", on_click=forget_all, icon=":material/delete:")
+        button("Forget these files", "delete", forget_all)
     with st.expander("What is needed, and what happens to it"):
-        st.markdown(
-            f"""
-- **A later batch**: CSV, Excel (.xlsx) or Parquet, up to {MAX_BYTES // 2**20} MB, {MAX_ROWS:,} rows and {MAX_COLUMNS}
-  columns, with the columns of the data, in any order. Without the groups nothing is said of fairness, without the label
-  nothing that rests on what happened; the rest is told. Rows that lack a value that the model needs are left out.
-- **A model.json** from the page Take home holds counts and distributions of the people it was tested on, and nobody's
-  row. Older files that lack them are refused.
-- **Then and now** are two samples: each difference has a 95 % interval that allows for chance in both. Of twenty values
-  that stay, one is called moved all the same.
-- **A sealed decision** is held against the model: its settings and its figures on the people tested on. That needs no
-  training; `commod verify` trains it again. The same every night: `commod watch model.json batch.csv --requirements
-  decision.json`.
-- Nothing that is uploaded is executed or written to disk. Files are read in a process of their own with bounds on time
-  and memory; one of each kind is kept, in the memory of this machine, until you forget it or the session ends.
-"""
-        )
+        st.markdown(tip("later_files", size=MAX_BYTES // 2**20, rows=MAX_ROWS, columns=MAX_COLUMNS))

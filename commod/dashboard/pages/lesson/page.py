@@ -5,15 +5,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from commod.dashboard.jobs.wait import draw_pending
-from commod.dashboard.pages.lesson.pictures import (
-    draw_figures_on_the_way,
-    draw_pictures,
-    with_slider,
-)
+from commod.dashboard.jobs.service import draw_pending
+from commod.dashboard.pages.lesson.pictures import draw_figures_on_the_way, draw_pictures, with_slider
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
-from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
@@ -33,9 +28,9 @@ from commod.dashboard.views.lesson.progress import (
     stage,
     turn,
 )
-from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
 from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.lesson.steps import Stage, Step
+from commod.dashboard.views.widgets import button, choose_lesson
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
@@ -82,13 +77,7 @@ def _overview(here: Progress) -> None:
     """The scenario and all its steps, in the sidebar."""
     taught = lesson(here)
     with st.sidebar:
-        if len(known := all_scenarios()[0]) > 1:
-            st.selectbox(
-                say("lesson.choose"),
-                list(known),
-                format_func=lambda name: scenario(name, session.language()).title,
-                **mirrored("lesson_choice", here.lesson, choose),
-            )
+        choose_lesson("lesson_choice", here.lesson, choose)
         st.markdown(f"**{say('lesson.hour')}** ({say('lesson.minutes', n=taught.minutes)})")
         if taught.language != session.language():
             st.caption(say("lesson.other_language"))
@@ -97,15 +86,10 @@ def _overview(here: Progress) -> None:
         led = room.is_led()
         for place, step in enumerate(taught.steps):
             answered = place in here.seen
-            st.button(
-                f"{place + 1}. {in_markdown(step.title)}" + (" ✓" if answered else ""),
-                key=f"step_{place}",
-                icon=":material/check_circle:" if answered else ":material/radio_button_unchecked:",
-                type="secondary" if place == here.step else "tertiary",
-                on_click=turn,
-                args=(place,),
-                disabled=led,
-            )
+            label = f"{place + 1}. {in_markdown(step.title)}" + (" ✓" if answered else "")
+            icon = "check_circle" if answered else "radio_button_unchecked"
+            kind = "secondary" if place == here.step else "tertiary"
+            button(label, icon, turn, place, type=kind, disabled=led, key=f"step_{place}")
         if led:
             st.caption(say("room.led"))
         room.invite()
@@ -174,14 +158,9 @@ def _move(step: Step) -> None:
     controls.control(name)
     if there:
         return
-    st.button(
-        say("lesson.set_for_me", value=f"{value:g}"),
-        icon=":material/step_over:",
-        on_click=session.stage,
-        args=(step.end.looked_at_as(session.current()),),
-        disabled=session.state().frozen,
-    )
-    if session.state().frozen:
+    end, frozen = step.end.looked_at_as(session.current()), session.state().frozen
+    button(say("lesson.set_for_me", value=f"{value:g}"), "step_over", session.stage, end, disabled=frozen)
+    if frozen:
         st.caption(say("room.frozen_says"))
     elif not session.access().allows(name):
         st.caption(say("lesson.frozen", control=CONTROLS[name].name))
@@ -234,23 +213,10 @@ def _turn_pages(here: Progress) -> None:
     """To the step before and the one after."""
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         before, after, steps, led = here.step - 1, here.step + 1, lesson(here).steps, room.is_led()
-        st.button(
-            say("lesson.back"),
-            icon=":material/arrow_back:",
-            disabled=before < 0 or led,
-            on_click=turn,
-            args=(max(before, 0),),
-            key="back",
-        )
+        button(say("lesson.back"), "arrow_back", turn, max(before, 0), disabled=before < 0 or led, key="back")
         if after == len(steps):
             st.page_link("app.py", label=say("lesson.to_explore"), icon=":material/tune:")
             return
-        st.button(
-            f"{say('lesson.next')} {in_markdown(steps[after].title)}",
-            icon=":material/arrow_forward:",
-            type="primary" if here.step in here.seen else "secondary",
-            on_click=turn,
-            args=(after,),
-            disabled=led,
-            key="next",
-        )
+        label = f"{say('lesson.next')} {in_markdown(steps[after].title)}"
+        kind = "primary" if here.step in here.seen else "secondary"
+        button(label, "arrow_forward", turn, after, type=kind, disabled=led, key="next")

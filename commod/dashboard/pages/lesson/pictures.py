@@ -14,27 +14,18 @@ from commod.charts.parts import towards
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
-from commod.dashboard.views.biased import draw_biased
-from commod.dashboard.views.changes import draw_changes
-from commod.dashboard.views.chart import draw
-from commod.dashboard.views.concepts import draw_concepts
+from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.dots import draw_dots
-from commod.dashboard.views.lesson.facts import (
-    BEGAN,
-    DP,
-    EO,
-    HERE,
-    TRUTH,
-    beside_paying,
-    conflict_paths,
-    group_table,
-    rivals_paying,
-    two_groups,
+from commod.dashboard.views.explained import (
+    draw_biased,
+    draw_certainty,
+    draw_changes,
+    draw_concepts,
+    draw_record,
+    draw_shap,
 )
+from commod.dashboard.views.lesson import facts
 from commod.dashboard.views.lesson.steps import SHOWS, Stage
-from commod.dashboard.views.record import draw_certainty, draw_record
-from commod.dashboard.views.shap import draw_shap
-from commod.dashboard.views.table import Table
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.words import say, say_declared
 from commod.metrics.figures import CRITERIA, FIGURES
@@ -72,15 +63,10 @@ def _groups(at: Stage) -> None:
             f"{row.people:,}",
             *(f"{rate:.0%}" for rate in (row.base_rate, row.positive, row.wrong)),
         ]
-        for row in group_table(at.after).itertuples()
+        for row in facts.group_table(at.after).itertuples()
     ]
     headings = [say(f"lesson.{name}", outcome=outcome) for name in ("group", "people", "label", "f_says", "f_wrong")]
     st.html(html_table(headings, rows, caption=say("lesson.groups_table")))
-
-
-def _live_dots(at: Stage) -> None:
-    """A hundred people of each group where the slider stands; they follow it while it moves."""
-    draw_dots(at.live, [], None)()
 
 
 def _curve(at: Stage) -> None:
@@ -120,16 +106,18 @@ def _curve(at: Stage) -> None:
 
 
 def _conflict(at: Stage) -> None:
-    labels = {kind: say(f"lesson.conflict_{kind}") for kind in (DP, EO, TRUTH, BEGAN, HERE)}
-    frame = conflict_paths(at)
+    labels = {
+        kind: say(f"lesson.conflict_{kind}") for kind in (facts.DP, facts.EO, facts.TRUTH, facts.BEGAN, facts.HERE)
+    }
+    frame = facts.conflict_paths(at)
     p_rule, dm = FIGURES["p_rule"], FIGURES["dm"]
     settings = ["–" if math.isnan(value) else f"λ_fair {value:g}" for value in frame["lambda_fair"]]
     looks = {
-        DP: (palette.G, "circle"),
-        EO: (palette.F, "square"),
-        TRUTH: (palette.TRAIL, "diamond"),
-        BEGAN: (palette.BETTER, "triangle-up"),
-        HERE: (palette.PATH, "cross"),
+        facts.DP: (palette.G, "circle"),
+        facts.EO: (palette.F, "square"),
+        facts.TRUTH: (palette.TRAIL, "diamond"),
+        facts.BEGAN: (palette.BETTER, "triangle-up"),
+        facts.HERE: (palette.PATH, "cross"),
     }
     draw(
         plot_scatter,
@@ -163,7 +151,7 @@ def _conflict(at: Stage) -> None:
 
 def _two_groups(at: Stage) -> None:
     """Two groups of 100 whose base rates are those of the labels: fair by one criterion, and what the other says."""
-    table, task = group_table(at.before), at.before.task
+    table, task = facts.group_table(at.before), at.before.task
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     fair_by = left.radio(
         say("lesson.fair_by"),
@@ -181,7 +169,7 @@ def _two_groups(at: Stage) -> None:
         key="two_groups_quality",
         help=say("lesson.quality_help"),
     )
-    counts = two_groups(table["base_rate"].tolist(), quality / 100, str(fair_by))
+    counts = facts.two_groups(table["base_rate"].tolist(), quality / 100, str(fair_by))
     what = [
         say(f"lesson.dot_{name}", outcome=at.step.called(task.spec.outcomes[1])) for name in ("right", "wrong", "no")
     ]
@@ -252,7 +240,7 @@ def _paying(frame: pd.DataFrame, key: str, caption: str = "") -> None:
 
 def _rivals(at: Stage) -> None:
     others = ", ".join(METHODS[method].title for method, _ in at.step.rivals)
-    _paying(rivals_paying(at), "rivals_table", say("lesson.paying_rivals", others=others))
+    _paying(facts.rivals_paying(at), "rivals_table", say("lesson.paying_rivals", others=others))
 
 
 def _concepts(at: Stage) -> None:
@@ -264,11 +252,11 @@ def _concepts(at: Stage) -> None:
 
 _PICTURES: dict[str, Callable[[Stage], None]] = {
     "groups": _groups,
-    "dots": _live_dots,
+    "dots": lambda at: draw_dots(at.live, [], None)(),  # they follow the slider while it moves
     "curve": _curve,
     "figures": lambda at: draw_figures(at.live),
     "changes": lambda at: draw_changes(at.live),
-    "beside": lambda at: _paying(beside_paying(at), "beside_table"),
+    "beside": lambda at: _paying(facts.beside_paying(at), "beside_table"),
     "rivals": _rivals,
     "conflict": _conflict,
     "two_groups": _two_groups,

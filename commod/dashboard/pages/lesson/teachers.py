@@ -10,8 +10,7 @@ import streamlit as st
 
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import begin, get
-from commod.dashboard.jobs.wait import Pending, in_line
+from commod.dashboard.jobs.service import Pending, begin, get, in_line
 from commod.dashboard.pages.lesson.notes import notes
 from commod.dashboard.state import session
 from commod.dashboard.state.link import FREEZABLE, Access, to_link
@@ -19,10 +18,11 @@ from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST as ENGLISH
-from commod.dashboard.views.download import offer
+from commod.dashboard.views.chart import offer
 from commod.dashboard.views.lesson.progress import lesson, progress
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario, all_scenarios
 from commod.dashboard.views.lesson.script import in_markdown
+from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
 
@@ -108,15 +108,14 @@ def _offer_notes(taught: Scenario) -> Pending | None:
         _hand_out(written)
         return None
     if here.ticket is None or here.task != task:
-        st.button(say("lesson.write_notes"), icon=":material/edit_note:", on_click=_write, args=(task,))
+        button(say("lesson.write_notes"), "edit_note", _write, task)
         if here.told:
             st.caption(here.told)
         return None
     place = st.empty()  # for the notes themselves; what need not make way stays, and with it the focus
     with place.container():
         bar = st.empty()
-        stopped = say("lesson.notes_stopped")
-        st.button(say("lesson.stop_notes"), icon=":material/stop_circle:", on_click=_stop, args=(stopped,))
+        button(say("lesson.stop_notes"), "stop_circle", _stop, say("lesson.notes_stopped"))
 
     def look(ticket: Ticket) -> None:
         step, of = (ticket.found or 0) + 1, len(taught.steps)

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from commod.dashboard.pages.paper.figures import paper_figures
-from commod.dashboard.pages.paper.results import result, versions
-from commod.dashboard.pages.paper.table1 import draw_table1
+from commod.dashboard.pages.paper.figures import draw_table1, paper_figures, result, versions
 from commod.dashboard.state import session
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
 from commod.datasets import TASKS
 from commod.experiments.paper import DATASETS
@@ -16,10 +15,7 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/paper.py")
     st.title("The paper, recomputed")
-    st.markdown(
-        "Every number here was measured by `python -m commod paper` and is read from the files in `data/results`; only "
-        "what is called *paper* is typed from the print. Where it does not come out as printed, it says so."
-    )
+    st.markdown(tip("paper_intro"))
     st.header("Table 1: changes at equal fairness and accuracy")
     data, criterion = _choose()
     models = result("table1", data)
@@ -34,7 +30,7 @@ def show() -> None:
 
 
 def _choose() -> tuple[str, str]:
-    """Data set and criterion of the tables: from the link, else those of the session where the paper has them."""
+    """Data set and criterion of the tables: from the link, or those of the session if the paper has them."""
     here = session.current()
     asked = st.query_params.get("paper", "").split(",")
     starts = {"paper_data": (here.data, DATASETS, asked[0]), "paper_criterion": (here.fairness, CRITERIA, asked[-1])}

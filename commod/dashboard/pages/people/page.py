@@ -3,11 +3,9 @@
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending
+from commod.dashboard.jobs.service import Pending, draw_pending, get, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.people.outcomes import draw_outcomes
-from commod.dashboard.pages.people.segments import draw_open, draw_segments
+from commod.dashboard.pages.people.groups import draw_open, draw_outcomes, draw_segments
 from commod.dashboard.pages.people.sense import draw_sense
 from commod.dashboard.pages.people.table import people
 from commod.dashboard.state import session
@@ -17,9 +15,9 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views import frame
 from commod.dashboard.views.checks import begin_checks
-from commod.dashboard.views.group_sizes import size_tile
 from commod.dashboard.views.model import current_model
 from commod.dashboard.views.next_step import begin_next_steps
+from commod.dashboard.views.tiles import size_tile
 from commod.experiments.refits import Refits
 from commod.explain.concepts import in_percent
 from commod.explain.people import FEW
@@ -85,8 +83,7 @@ def _groups(result: FitResult) -> None:
     for name, row in rows:
         if row["count"] < FEW:
             st.warning(
-                f"“{name}” has {row['count']:,.0f} {people} on test. With fewer than {FEW}, nothing can be said about "
-                "this group: what is counted below may be chance.",
+                tip("small_group", group=name, count=row["count"], people=people, few=FEW),
                 icon=":material/group_off:",
             )
 
@@ -114,7 +111,4 @@ def _table_of_groups(result: FitResult) -> None:
     st.html(html_table(headings, rows, caption="The groups on test, and how many of each changed"))
     small = [name for name, row in zip(names, rows, strict=True) if row[1].endswith("(few)")]
     if small:
-        st.caption(
-            f"Few: with fewer than {FEW} {escape_markdown(result.task.spec.people)} on test, nothing can be said about "
-            "a group; what is counted of it below may be chance."
-        )
+        st.caption(tip("few_people", few=FEW, people=escape_markdown(result.task.spec.people)))

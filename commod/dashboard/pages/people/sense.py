@@ -8,27 +8,23 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.people import AFTER, BEFORE
-from commod.charts.sense import (
-    plot_again,
-    plot_reliability,
-)
+from commod.charts.plausibility import plot_again, plot_reliability
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.wait import in_line, result_of
+from commod.dashboard.jobs.service import in_line, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.text.verdicts import score_in_words
-from commod.dashboard.views.biased import draw_biased
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.checks import line
-from commod.dashboard.views.record import draw_certainty, draw_record
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.explained import draw_biased, draw_certainty, draw_record
+from commod.dashboard.views.points import RELIABILITY_COLUMNS
 from commod.experiments.evidence import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
-from commod.explain.sense import explain_reversals
+from commod.explain.plausibility import explain_reversals
 from commod.metrics.figures import key_figures
 from commod.metrics.small_groups import compared_groups
 from commod.wording import with_capital
@@ -36,15 +32,7 @@ from commod.wording import with_capital
 MODELS = {"f": BEFORE, "g": AFTER}
 # A table of more rows is scrolled within the page.
 MANY = 30
-RELIABILITY = {
-    "group": ("Group", ""),
-    "model": ("Model", ""),
-    "mean_score": ("Mean score", ".1%"),
-    "rate": ("Recorded so", ".1%"),
-    "rate_low": ("95 % from", ".1%"),
-    "rate_high": ("to", ".1%"),
-    "count": ("People", ","),
-}
+RELIABILITY = {"group": ("Group", ""), "model": ("Model", ""), **RELIABILITY_COLUMNS}
 AGAIN = Table(
     "Changed people by share of refits, as a table",
     "again_table",
@@ -310,11 +298,7 @@ def _proxies(result: FitResult) -> None:
     caption = "How well it alone tells the groups apart"
     st.html(html_table(headings, rows, caption=caption, text=(3, 4), tall=len(rows) > MANY))
     strongest = found[found["kind"] == "feature"].iloc[0]
-    st.caption(
-        f"On test. {tip('auc')} Of the features, {escape_markdown(strongest['label'])} is the strongest proxy. "
-        "A concept that tells the group well works through what goes along with the group: it may be read as a rule "
-        "about it, though S itself is not asked for."
-    )
+    st.caption(tip("proxies", auc=tip("auc"), strongest=escape_markdown(strongest["label"])))
 
 
 def _evidence(result: FitResult) -> Evidence:

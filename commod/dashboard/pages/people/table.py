@@ -10,12 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.verdicts import directions
-from commod.dashboard.views.download import offer
+from commod.dashboard.views.chart import offer
 from commod.datasets import Task
 from commod.experiments.refits import Refits
 from commod.explain.checks import often_enough

@@ -7,27 +7,92 @@ from dataclasses import dataclass
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.pages.room import frames, pictures
+from commod.dashboard.jobs.service import get, result_of, submit
+from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.door import address, draw_code, join_link, place_of, qr_code
-from commod.dashboard.pages.room.models import draw_pair
 from commod.dashboard.pages.room.pictures import Picture
 from commod.dashboard.rooms import Here, Room
 from commod.dashboard.rooms import Question as Asked
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings, data_in_words
+from commod.dashboard.state.link import model_of_link
+from commod.dashboard.state.settings import Settings, data_in_words, in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.html import piece, style
-from commod.dashboard.views.chart import draw
+from commod.dashboard.text.html import html_table, piece, style
+from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
-from commod.dashboard.views.room import ROOM, act, known, present, say_aloud, tell_trouble
-from commod.dashboard.views.room_line import announcement, asked, step_in_words, time_left
-from commod.dashboard.views.table import Table, fold
+from commod.dashboard.views.pairs import Effect, bullets, effect_of, in_peoples_words
+from commod.dashboard.views.room import (
+    ROOM,
+    act,
+    announcement,
+    asked,
+    known,
+    present,
+    say_aloud,
+    step_in_words,
+    tell_trouble,
+    time_left,
+)
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Sweep
+
+
+def trained(settings: Settings) -> FitResult:
+    """The model of a setting, waited for."""
+    result: FitResult = result_of(tasks.fit(settings), st.empty(), "Training")
+    return result
+
+
+def draw_model(result: FitResult) -> None:
+    """A model in people's words, and its setting."""
+    told = result.keep(
+        f"peoples_words_{session.language()}", lambda: bullets(in_peoples_words(result.scene, result.decisions))
+    )
+    st.markdown(told)
+    st.caption(_setting(result))
+
+
+def draw_pair(question: Asked) -> None:
+    """The two models of a question as a table: what each does to people, and what f did."""
+    names: list[str] = []
+    captions: list[str] = []
+    cells: dict[str, list[str]] = {}
+    for place, (name, model) in enumerate((("a", question.a), ("b", question.b))):
+        if model is None:
+            continue
+        result = trained(model_of_link(model.link))
+        names.append(say(f"room.model_{name}"))
+        captions.append(f"{names[-1]}: {_setting(result)}")
+        for heading, cell in _told_of(result):
+            cells.setdefault(heading, ["–", "–"])[place] = cell
+    rows = [[heading, *found] for heading, found in cells.items()]
+    st.html(html_table(["", *names], rows, caption=say("room.pair_table")))
+    st.caption("  \n".join(captions))
+
+
+def _told_of(result: FitResult) -> list[tuple[str, str]]:
+    """What is told of a model, in people's words, and the figure."""
+    found: Effect = result.keep(f"effect_{session.language()}", lambda: effect_of(result.scene, result.decisions))
+    now, before = found.right
+    whom = {"of": found.n, "people": found.people}
+    return [
+        *(
+            (say("room.pair_of_100", who=who, yes=found.yes), say("room.pair_was", now=now, before=then))
+            for who, now, then in found.of_100
+        ),
+        (say("room.pair_better", **whom), f"{found.better:,}"),
+        (say("room.pair_worse", **whom), f"{found.worse:,}"),
+        (say("room.pair_right"), say("room.pair_was_right", now=now, before=before)),
+    ]
+
+
+def _setting(result: FitResult) -> str:
+    return escape_markdown(say_declared(f"{data_in_words(result.settings)}: {in_words(result.settings)}"))
+
 
 # Seconds between two looks at the room.
 BOARD_EVERY = 0.5
@@ -122,7 +187,7 @@ def draw_guesses(room: Room, step: Step | None, *, large: bool = False) -> None:
         return
     st.markdown(f"### {in_markdown(step.answer.words)}")
     st.markdown(have_guessed)
-    found = frames.guessed(kept, step.question)
+    found = pictures.guessed(kept, step.question)
     if found:
         _draw_found(found, step.question, step.answer, large)
     else:
@@ -158,7 +223,7 @@ def _draw(picture: Picture, alt: str, table: Table | str, large: bool, caption: 
 def draw_stands(room: Room) -> None:
     """The settings that people stand at, among all models of their data."""
     st.header(say("room.stands"))
-    models, others = frames.comparable(frames.stands(room))
+    models, others = pictures.comparable(pictures.stands(room))
     if not models:
         st.markdown(say("room.nobody_stands"))
     else:
@@ -180,10 +245,10 @@ def _sweep(settings: Settings) -> Sweep | None:
     return found
 
 
-def _draw_models(models: list[frames.Signed], kinds: Mapping[int, str], name: str, large: bool) -> None:
+def _draw_models(models: list[pictures.Signed], kinds: Mapping[int, str], name: str, large: bool) -> None:
     settings = models[0].settings
     picture = pictures.models(models, kinds, session.language(), _sweep(settings))
-    rows, titles = picture.rows, frames.figure_titles(models, session.language())
+    rows, titles = picture.rows, pictures.figure_titles(models, session.language())
     table = Table(
         say(f"room.{name}_table"),
         f"room_{name}",
@@ -234,7 +299,7 @@ def _draw_dots(done: int, people: int) -> None:
 
 
 def _draw_choices(question: Asked, large: bool) -> None:
-    shown = frames.rounds_of(question.shown, session.language())
+    shown = pictures.rounds_of(question.shown, session.language())
     columns = {
         "name": (say("room.answer_column"), ""),
         "kind": (say("room.round"), ""),
@@ -246,8 +311,8 @@ def _draw_choices(question: Asked, large: bool) -> None:
 
 def _draw_votes(question: Asked, large: bool) -> None:
     """Both rounds side by side: the models, who moved, the four figures, and the reasons."""
-    shown = frames.rounds_of(question.shown, session.language())
-    models, others = frames.comparable([vote for vote in frames.votes(question) if vote.round in shown])
+    shown = pictures.rounds_of(question.shown, session.language())
+    models, others = pictures.comparable([vote for vote in pictures.votes(question) if vote.round in shown])
     if not models:
         st.markdown(say("room.nobody_voted"))
         return
@@ -262,19 +327,19 @@ def _draw_votes(question: Asked, large: bool) -> None:
     _draw_strips(models, shown, large)
 
 
-def _tell_moves(models: list[frames.Signed]) -> None:
+def _tell_moves(models: list[pictures.Signed]) -> None:
     """Who moved, from what to what, and who has not voted again."""
-    moved, once = frames.moves(models), frames.once(models)
-    st.markdown(f"### {say('room.moved', n=len(moved), of=len(frames.twice(models)))}")
-    told = [escape_markdown(text) for text in frames.moves_in_words(moved[:MAX_MOVES], session.language())]
+    moved, once = pictures.moves(models), pictures.once(models)
+    st.markdown(f"### {say('room.moved', n=len(moved), of=len(pictures.twice(models)))}")
+    told = [escape_markdown(text) for text in pictures.moves_in_words(moved[:MAX_MOVES], session.language())]
     if len(moved) > MAX_MOVES:
         told.append(say("room.more_reasons", n=len(moved) - MAX_MOVES))
     if once:
-        told.append(say("room.voted_once", n=len(once), names=escape_markdown(frames.names_of(once))))
+        told.append(say("room.voted_once", n=len(once), names=escape_markdown(pictures.names_of(once))))
     st.markdown("\n".join(f"- {text}" for text in told))
 
 
-def _draw_reasons(models: list[frames.Signed], shown: Mapping[int, str]) -> None:
+def _draw_reasons(models: list[pictures.Signed], shown: Mapping[int, str]) -> None:
     """Why, in people's own words."""
     for number, name in sorted(shown.items(), reverse=True):
         reasons = [model for model in models if model.round == number and model.reason]
@@ -287,7 +352,7 @@ def _draw_reasons(models: list[frames.Signed], shown: Mapping[int, str]) -> None
             st.caption(say("room.more_reasons", n=len(reasons) - MAX_REASONS))
 
 
-def _draw_strips(models: list[frames.Signed], shown: Mapping[int, str], large: bool) -> None:
+def _draw_strips(models: list[pictures.Signed], shown: Mapping[int, str], large: bool) -> None:
     """Everybody's model in four figures, each a row of points."""
     st.subheader(say("room.between"))
     title, language = say("room.votes_in_full"), session.language()
@@ -299,7 +364,7 @@ def _draw_strips(models: list[frames.Signed], shown: Mapping[int, str], large: b
         "name": (say("room.who"), ""),
         "round": (say("room.round"), ""),
         "settings": (say("room.setting"), ""),
-        **frames.figure_titles(models, language),
+        **pictures.figure_titles(models, language),
         "reason": (say("room.reason"), ""),
     }
-    fold(Table(title, "room_votes_in_full", columns), lambda: frames.votes_table(models, shown))
+    fold(Table(title, "room_votes_in_full", columns), lambda: pictures.votes_table(models, shown))

@@ -13,6 +13,7 @@ from commod.dashboard.text.html import piece, style
 from commod.dashboard.views import frame
 from commod.dashboard.views.lesson.scenarios import FIRST, all_scenarios, scenario
 from commod.dashboard.views.room import act, attempt, caller, known, sit_down, who_asks
+from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say
 
 
@@ -31,7 +32,7 @@ def show() -> None:
         st.header(say("room.open"))
         st.markdown(say("room.open_says"))
         warn_if_local()
-        st.button(say("room.open"), icon=":material/groups_2:", on_click=_open)
+        button(say("room.open"), "groups_2", _open)
     st.caption(say("room.kept"))
     with st.sidebar:
         frame.language_choice()

@@ -10,10 +10,9 @@ import streamlit as st
 
 from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.room.door import address, join_link
-from commod.dashboard.pages.room.report import report_html
-from commod.dashboard.pages.room.tables import zipped_tables
+from commod.dashboard.pages.room.report import report_html, zipped_tables
 from commod.dashboard.rooms import Here, Model, Room, RoomError, RoomStore, Seat
 from commod.dashboard.rooms.export import as_json
 from commod.dashboard.state import session
@@ -22,10 +21,11 @@ from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.views import frame
-from commod.dashboard.views.download import offer
-from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
+from commod.dashboard.views.chart import offer
+from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.pairs import Offer, offer_of
 from commod.dashboard.views.room import act, attempt, browser, figures_of, is_for_rooms, known, leave
+from commod.dashboard.views.widgets import button, choose_lesson, select
 from commod.dashboard.views.words import say, say_declared
 from commod.decisions import Answer
 
@@ -60,7 +60,7 @@ def _button(label: str, here: Here, what: Any, icon: str, **how: Any) -> None:
     def clicked() -> None:
         act(lambda store: what(store, here.seat))
 
-    st.button(say(f"room.{label}"), icon=f":material/{icon}:", on_click=clicked, width="stretch", **how)
+    button(say(f"room.{label}"), icon, clicked, width="stretch", **how)
 
 
 def _show_join() -> None:
@@ -72,12 +72,8 @@ def _show_join() -> None:
 
 def _door(here: Here) -> None:
     """Who comes in, and how many."""
-    st.selectbox(
-        say("room.door"),
-        rooms.DOORS,
-        format_func=lambda name: say(f"room.door_{name}"),
-        **mirrored("room_door", here.room.door, lambda name: _lead(here, door=name)),
-    )
+    doors = {name: say(f"room.door_{name}") for name in rooms.DOORS}
+    select(say("room.door"), doors, **mirrored("room_door", here.room.door, lambda name: _lead(here, door=name)))
     size = mirrored("room_size", here.room.most, lambda most: _lead(here, most=most))
     st.number_input(say("room.size"), 1, rooms.MOST_PEOPLE, **size)
 
@@ -88,34 +84,20 @@ def _door(here: Here) -> None:
 def _step(here: Here) -> None:
     room = here.room
     taught = scenario(room.lesson, session.language())
-    steps, names = taught.steps, [step.name for step in taught.steps]
+    names = [step.name for step in taught.steps]
     place = names.index(room.step) if room.step in names else 0
     st.subheader(say("room.leading"))
-    if len(lessons := all_scenarios()[0]) > 1:
 
-        def choose(name: str) -> None:
-            _lead(here, lesson=name, step=scenario(name, session.language()).steps[0].name)
+    def choose(name: str) -> None:
+        _lead(here, lesson=name, step=scenario(name, session.language()).steps[0].name)
 
-        st.selectbox(
-            say("lesson.choose"),
-            list(lessons),
-            format_func=lambda name: scenario(name, session.language()).title,
-            **mirrored("room_lesson", taught.name, choose),
-        )
-    st.selectbox(
-        say("room.step"),
-        names,
-        format_func=lambda name: f"{names.index(name) + 1}. {steps[names.index(name)].title}",
-        **mirrored("room_step", names[place], lambda name: _lead(here, step=name)),
-    )
+    choose_lesson("room_lesson", taught.name, choose)
+    titles = {step.name: f"{number}. {step.title}" for number, step in enumerate(taught.steps, start=1)}
+    select(say("room.step"), titles, **mirrored("room_step", names[place], lambda name: _lead(here, step=name)))
     with st.container(horizontal=True, gap="small"):
         for label, to, icon in (("before", place - 1, "arrow_back"), ("after", place + 1, "arrow_forward")):
-            st.button(
-                say(f"room.step_{label}"),
-                icon=f":material/{icon}:",
-                disabled=not 0 <= to < len(names),
-                on_click=partial(_lead, here, step=names[max(0, min(to, len(names) - 1))]),
-            )
+            go = partial(_lead, here, step=names[max(0, min(to, len(names) - 1))])
+            button(say(f"room.step_{label}"), icon, go, disabled=not 0 <= to < len(names))
     at = (room.lesson, names[place])
     if at not in room.revealed:
         _button("reveal", here, lambda store, seat: store.reveal(seat, *at), "visibility", type="primary")
@@ -182,16 +164,8 @@ def _choose_pair(here: Here) -> None:
     if len(models) < 2:
         st.markdown(say("room.two_needed"))
         return
-    a, b = (
-        st.selectbox(
-            say(f"room.model_{name}"),
-            range(len(models)),
-            index=i,
-            format_func=lambda i: models[i].title,
-            key=f"room_pair_{name}",
-        )
-        for i, name in enumerate("ab")
-    )
+    titles = {i: model.title for i, model in enumerate(models)}
+    a, b = (select(say(f"room.model_{name}"), titles, index=i, key=f"room_pair_{name}") for i, name in enumerate("ab"))
     if a == b:
         st.caption(say("room.two_different"))
     elif st.button(say("room.ask_it"), type="primary", key="room_ask_pair"):
@@ -248,11 +222,11 @@ def _timer(here: Here) -> None:
 
     st.subheader(say("room.timer"))
     if here.room.timer_ends is not None:
-        st.button(say("room.stop_timer"), icon=":material/timer_off:", on_click=partial(_lead, here, timer_ends=None))
+        button(say("room.stop_timer"), "timer_off", partial(_lead, here, timer_ends=None))
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.selectbox(say("room.minutes"), MINUTES, index=2, key="room_minutes", width=120)
-        st.button(say("room.start_timer"), icon=":material/timer:", on_click=start)
+        button(say("room.start_timer"), "timer", start)
 
 
 # ---- the leader's link, what is taken home, and the end ----
@@ -288,7 +262,7 @@ def _show_link(here: Here) -> None:
         st.caption(say("room.link_unknown"))
     others = sum(person.leads and person.here for person in here.room.people if person.number != here.person.number)
     st.markdown(say("room.new_link_says", n=others))
-    st.button(say("room.new_link"), icon=":material/autorenew:", on_click=renew)
+    button(say("room.new_link"), "autorenew", renew)
 
 
 def _people(here: Here) -> None:
@@ -333,19 +307,9 @@ def _people(here: Here) -> None:
             key="room_chosen",
         )
         if waiting:
-            st.button(
-                say("room.let_in"),
-                icon=":material/login:",
-                type="primary",
-                on_click=partial(do, RoomStore.let_in),
-                disabled=not set(chosen) & set(waiting),
-            )
-        st.button(
-            say("room.send_out_now"),
-            icon=":material/person_remove:",
-            on_click=partial(do, RoomStore.remove),
-            disabled=not chosen,
-        )
+            nobody = not set(chosen) & set(waiting)
+            button(say("room.let_in"), "login", do, RoomStore.let_in, type="primary", disabled=nobody)
+        button(say("room.send_out_now"), "person_remove", do, RoomStore.remove, disabled=not chosen)
         st.caption(say("room.send_out_says"))
 
 
@@ -358,7 +322,7 @@ def _take_home(here: Here) -> None:
         language, seat, whose = session.language(), here.seat, browser()
 
         def now() -> Room:
-            """As it is when the file is asked for, not when the button was drawn, for who leads then."""
+            """As it is when the file is asked for, not when the button was drawn, and only for a leader."""
             found = rooms.store().present(seat.code, seat.token, browser=whose)
             if not found.leads:
                 raise RoomError("not_leading")
@@ -386,4 +350,4 @@ def _confirm(what: str, icon: str, do: Callable[[], None]) -> None:
     """What all would notice is asked about once more, with what it means."""
     with st.popover(say(f"room.{what}"), icon=f":material/{icon}:", width="stretch"):
         st.markdown(say(f"room.{what}_says"))
-        st.button(say(f"room.{what}_now"), icon=f":material/{icon}:", on_click=do)
+        button(say(f"room.{what}_now"), icon, do)

@@ -1,4 +1,4 @@
-"""The page of a room: its door, the board for who leads, and what there is to do for the others."""
+"""The page of a room: its door, the board for its leader, and what everyone else can do."""
 
 import streamlit as st
 

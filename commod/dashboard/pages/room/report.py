@@ -1,6 +1,8 @@
-"""A room as one HTML file, in the style of the report: guesses with the models' answers, votes and reasons."""
+"""A room to take home: one HTML file in the style of the report, and its tables with questions and answers in words."""
 
+import io
 import math
+import zipfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -12,15 +14,58 @@ from markupsafe import Markup
 
 from commod import __version__
 from commod.charts import export_chart
-from commod.dashboard.pages.room import frames, pictures
+from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.pictures import Picture
-from commod.dashboard.pages.room.tables import setting_in_words
 from commod.dashboard.rooms import Question, Room
+from commod.dashboard.rooms.export import as_tables
+from commod.dashboard.state.link import model_of_link
+from commod.dashboard.state.settings import data_in_words, in_words
+from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.html import document, drawing
 from commod.dashboard.text.language import fill, phrase
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
-from commod.dashboard.views.lesson.scenarios import scenario
+from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
+
+
+def setting_in_words(link: str) -> str:
+    """The setting of a link, with its data; empty without one."""
+    if not link:
+        return ""
+    settings = model_of_link(link)
+    return f"{data_in_words(settings)}: {in_words(settings)}"
+
+
+def zipped_tables(room: Room, language: str) -> bytes:
+    """Guesses, votes and people as CSV files in one file; the same room gives the same bytes."""
+    tables = as_tables(room)
+    guesses, votes = tables["guesses"], tables["votes"]
+    asked = {at: _asked(room, *at, language) for at in room.guesses}
+    steps = list(zip(guesses["lesson"], guesses["step"], strict=True))
+    guesses["question"] = [asked[at][0].text for at in steps]
+    guesses["guess_in_words"] = [
+        ", ".join(asked[at][0].in_words(guess) for guess in pictures.guessed([kept], asked[at][0]))
+        for at, kept in zip(steps, guesses["guess"], strict=True)
+    ]
+    guesses["answer"] = [asked[at][1] for at in steps]
+    for name, link in (("model_a", "link_a"), ("model_b", "link_b"), ("setting", "link")):
+        votes[name] = votes[link].map(setting_in_words)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, table in tables.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.csv", (1980, 1, 1, 0, 0, 0)), safe_csv(table))
+    return file.getvalue()
+
+
+def _asked(room: Room, lesson: str, name: str, language: str) -> tuple[script.Question, str]:
+    """What was asked at a step and, once that was revealed, what the model says; nothing of a step not known here."""
+    places = scenario(lesson, language).places if lesson in all_scenarios()[0] else {}
+    if name not in places:
+        return script.Question(""), ""
+    at = live_stage(scenario(lesson, language).steps[places[name]], None)
+    question = script.question(at)
+    return question, question.in_words(script.answer(at).value) if (lesson, name) in room.revealed else ""
+
 
 CHART_WIDTH = 640
 
@@ -67,7 +112,7 @@ def _step(room: Room, lesson: str, name: str, language: str) -> dict[str, Any]:
         return empty | {"title": title, "headings": [say("room.guess"), say("room.people")], "rows": count}
     at = live_stage(taught.steps[place], None)
     question, answer = script.question(at), script.answer(at)
-    found = frames.guessed(kept, question)
+    found = pictures.guessed(kept, question)
     counts = pd.Series(found).value_counts().sort_index() if found else pd.Series(dtype=int)
     return {
         "title": say("room.at_step", step=place + 1, title=taught.steps[place].title),
@@ -84,7 +129,7 @@ def _step(room: Room, lesson: str, name: str, language: str) -> dict[str, Any]:
 def _question(question: Question, language: str) -> dict[str, Any]:
     """The votes for a question."""
     say = partial(phrase, language)
-    rounds = frames.rounds_of(question.rounds, language)
+    rounds = pictures.rounds_of(question.rounds, language)
     title = f"{question.number}. {say(f'room.{question.kind}_open')}"
     found = _pair if question.kind == "pair" else _sign
     return {"title": title, "models": [], "moved": "", "text": [0], **found(question, rounds, language)}
@@ -104,15 +149,15 @@ def _pair(question: Question, rounds: Mapping[int, str], language: str) -> dict[
 
 def _sign(question: Question, rounds: Mapping[int, str], language: str) -> dict[str, Any]:
     say = partial(phrase, language)
-    sent = frames.votes(question)
-    models, _ = frames.comparable(sent)
-    table = frames.votes_table(sent, rounds)
-    moved = frames.moves(sent)
-    figures = frames.figure_titles(sent, language) if sent else {}
+    sent = pictures.votes(question)
+    models, _ = pictures.comparable(sent)
+    table = pictures.votes_table(sent, rounds)
+    moved = pictures.moves(sent)
+    figures = pictures.figure_titles(sent, language) if sent else {}
     columns = {"name": "who", "round": "round", "settings": "setting", "reason": "reason"}
     return {
         "charts": _vote_charts(models, rounds, language),
-        "moved": say("room.moved", n=len(moved), of=len(frames.twice(sent))) if question.rounds > 1 else "",
+        "moved": say("room.moved", n=len(moved), of=len(pictures.twice(sent))) if question.rounds > 1 else "",
         "headings": [*(say(f"room.{word}") for word in columns.values()), *(title for title, _ in figures.values())],
         "rows": [
             [
@@ -130,7 +175,7 @@ def _written(value: float, form: str, language: str) -> str:
     return "–" if math.isnan(value) else fill(language, f"{{value:{form}}}", value=value)
 
 
-def _vote_charts(models: list[frames.Signed], rounds: Mapping[int, str], language: str) -> list[tuple[Markup, str]]:
+def _vote_charts(models: list[pictures.Signed], rounds: Mapping[int, str], language: str) -> list[tuple[Markup, str]]:
     if not models:
         return []
     strips = pictures.strips(models, rounds, language)

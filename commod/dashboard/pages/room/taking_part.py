@@ -1,10 +1,12 @@
 """What somebody does who takes part: answer what is asked, and see what the room said. On a phone, above all."""
 
+from typing import Any
+
 import streamlit as st
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import board
-from commod.dashboard.pages.room.models import draw_model, draw_pair, trained
+from commod.dashboard.pages.room.board import draw_model, draw_pair, trained
 from commod.dashboard.rooms import Here, Question, Vote
 from commod.dashboard.rooms.names import REASON_LENGTH
 from commod.dashboard.state import session
@@ -17,8 +19,8 @@ from commod.dashboard.views.lesson import script as lesson_script
 from commod.dashboard.views.lesson.asking import ask, show_guess
 from commod.dashboard.views.lesson.progress import choose, lesson, progress
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave, tell_guess
-from commod.dashboard.views.room_line import step_in_words
+from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave, step_in_words, tell_guess
+from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say, say_declared
 
 
@@ -42,7 +44,7 @@ def show(here: Here) -> None:
         _send(here, question, model)
     if question is None or not question.open:  # else that is to be answered, and nothing beside it
         _step(here)
-    st.button(say("room.leave"), icon=":material/logout:", on_click=leave, type="tertiary")
+    button(say("room.leave"), "logout", leave, type="tertiary")
     st.caption(say("room.kept"))
     with st.sidebar:
         frame.language_choice()
@@ -133,7 +135,7 @@ def _send(here: Here, question: Question, model: FitResult | None) -> None:
             act(lambda store: store.send_vote(here.seat, link, figures, reason))
 
         label = say("room.send_again") if _mine(here, question) else say("room.send")
-        st.button(label, type="primary", icon=":material/send:", on_click=send, width="stretch")
+        button(label, "send", send, type="primary", width="stretch")
     st.page_link("app.py", label=say("room.another_setting"), icon=":material/tune:")
 
 
@@ -144,16 +146,12 @@ def _choose(here: Here, question: Question, mine: str) -> None:
         chosen = names["neither" if mine == "neither" else f"model_{mine}"]
         st.success(say("room.choice_sent", choice=chosen), icon=":material/check_circle:")
     draw_pair(question)
+
+    def choose(choice: Any) -> None:
+        act(lambda store: store.choose(here.seat, choice))
+
     for name, label in names.items():
         choice = name.removeprefix("model_")
-
-        def choose(choice: str = choice) -> None:
-            act(lambda store: store.choose(here.seat, choice))  # type: ignore[arg-type]
-
-        st.button(
-            say("room.choose", choice=label) if choice != "neither" else label,
-            type="primary" if choice == mine else "secondary",
-            on_click=choose,
-            width="stretch",
-            key=f"room_choose_{choice}",
-        )
+        label = label if choice == "neither" else say("room.choose", choice=label)
+        how = {"type": "primary" if choice == mine else "secondary", "key": f"room_choose_{choice}"}
+        button(label, "", choose, choice, width="stretch", **how)

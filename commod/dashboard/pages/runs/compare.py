@@ -1,6 +1,8 @@
 """Up to four saved runs side by side: one table of what differs, whom they change, and their concepts and trees."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -9,23 +11,106 @@ from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, result_of
-from commod.dashboard.pages.runs.models import Shown
+from commod.dashboard.jobs.service import Pending, get, result_of, submit, wait
+from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import saved_runs, session
-from commod.dashboard.state.runs_file import Run
-from commod.dashboard.state.settings import CONTROLS, described
+from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run
+from commod.dashboard.state.saved_runs import shelf
+from commod.dashboard.state.settings import CONTROLS, Settings, described
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_columns, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.checks import changing_table, in_a_cell, meanings
-from commod.dashboard.views.concepts import cards_of
-from commod.dashboard.views.tree import tree_of
+from commod.dashboard.views.explained import cards_of, tree_of
 from commod.explain.checks import CHECKS, Answer
 from commod.explain.forms import guess_in_words, starts_in_words
 from commod.metrics.figures import CRITERIA, Figure, key_figures
 from commod.wording import listed
+
+MARKS = "ABCD"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run that is compared: its letter, and its model."""
+
+    mark: str
+    run: Run
+    result: FitResult
+
+    @property
+    def settings(self) -> Settings:
+        return self.run.settings
+
+    @property
+    def title(self) -> str:
+        return f"{self.mark}: {self.run.name}"
+
+
+def train_compared(chosen: Sequence[Run]) -> list[Shown]:
+    """The models of the runs that are compared; one that fails is named and left out."""
+    place = st.empty()
+    shown: list[Shown] = []
+    with ExitStack() as places_in_queue:
+        begun = [places_in_queue.enter_context(submit(tasks.fit(run.settings))) for run in chosen]
+        for mark, run, training in zip(MARKS, chosen, begun, strict=False):
+            try:
+                result: FitResult = wait(training, place, "Training")
+            except Exception as error:
+                st.error(f"{_why_not(run, error)} The others are shown.", icon=":material/error:")
+                continue
+            _keep_figures(result)
+            shown.append(Shown(mark, run, result))
+            if not result.converged:
+                st.warning(
+                    f"The solver did not settle on “{escape_markdown(run.name)}”, so its model may be improved on.",
+                    icon=":material/warning:",
+                )
+    return shown
+
+
+def train_rest(place: Any) -> None:
+    """Count the figures of runs that are not compared, for the table, the file and the check."""
+    here = shelf()
+    missing = [run for run in here.runs if run.settings.model() not in here.figures]
+    for i, run in enumerate(missing, start=1):
+        place.progress((i - 1) / len(missing), text=f"Training {i} of {len(missing)} runs that are not compared …")
+        try:
+            _keep_figures(result_of(tasks.fit(run.settings)))
+        except Exception as error:
+            st.warning(_why_not(run, error), icon=":material/warning:")
+    place.empty()
+
+
+def _keep_figures(result: FitResult) -> None:
+    """Remember the key figures of a model that was trained."""
+    figures = shelf().figures
+    if result.settings not in figures:
+        figures[result.settings] = figures_of_run(result.figures)
+
+
+def _why_not(run: Run, error: Exception) -> str:
+    """One sentence on a run that failed; of our own faults nothing is told."""
+    reason = str(error) if isinstance(error, ValueError) else "for a reason of ours, not of yours."
+    return escape_markdown(f"“{run.name}” could not be trained: {reason}")
+
+
+def check_figures(place: Any) -> None:
+    """Say where figures of an imported file are not those found here."""
+    here = shelf()
+    with place.container():
+        for run in here.runs:
+            found = here.figures.get(run.settings.model())
+            if run.claim is None or found is None:
+                continue
+            differing = differing_figures(run.claim.figures, found)
+            maker = f" (commod {run.claim.library})" if run.claim.library else ""
+            sentence = f"The file of “{run.name}” was made by another version{maker}: {'; '.join(differing)}."
+            if differing:
+                told = f"{sentence} What is shown is what was trained here."
+                st.warning(escape_markdown(told), icon=":material/difference:")
+
 
 TABLE = "The runs side by side"
 # What makes an f; runs that are equal in it share one.

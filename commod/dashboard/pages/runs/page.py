@@ -5,9 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.jobs.wait import Pending, draw_pending
-from commod.dashboard.pages.runs.compare import choose, side_by_side
-from commod.dashboard.pages.runs.models import check_figures, train_compared, train_rest
+from commod.dashboard.jobs.service import Pending, draw_pending
+from commod.dashboard.pages.runs.compare import check_figures, choose, side_by_side, train_compared, train_rest
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import MAX_BYTES, MAX_NAME, Run, write_runs
 from commod.dashboard.state.saved_runs import shelf
@@ -16,8 +15,9 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls, frame
-from commod.dashboard.views.download import offer
+from commod.dashboard.views.chart import offer
 from commod.dashboard.views.pin import pin_here
+from commod.dashboard.views.widgets import button
 from commod.datasets import load_task
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.uploads.limits import count_of
@@ -35,10 +35,7 @@ def show() -> None:
     session.carry(**saved_runs.link())
     session.keep_link()
     if not shelf().runs:
-        st.markdown(
-            "Pin a model here or on the Explore page and give it a name. Pin another, and the two are shown side by "
-            "side."
-        )
+        st.markdown(tip("runs_intro"))
         _tell()
         pin_here(session.current())
         _put_back()
@@ -83,8 +80,7 @@ def _tell() -> None:
         st.warning(escape_markdown(notice), icon=":material/info:")
     if any(run.is_own for run in here.runs):
         st.info(
-            "Runs on your uploaded data stay in this session, as the data do: they are in neither the address nor the "
-            "file, and go when the data are forgotten.",
+            tip("own_runs"),
             icon=":material/lock:",
         )
 
@@ -125,19 +121,13 @@ def _manage() -> None:
         name = st.selectbox("Run to open, rename or remove", names, key="runs_one", width=360)
         run = next(run for run in here.runs if run.name == name)
         reachable = session.can_go_to(run.settings)
-        opened = st.button(
-            "Open in Explore",
-            icon=":material/tune:",
-            on_click=saved_runs.open_run,
-            args=(run,),
-            disabled=not reachable,
-            help=None if reachable else tip("run_frozen"),
-        )
+        why_not = None if reachable else tip("run_frozen")
+        opened = button("Open in Explore", "tune", saved_runs.open_run, run, disabled=not reachable, help=why_not)
         with st.popover("Rename", icon=":material/edit:"), st.form("rename", border=False):
             key = f"rename_{names.index(name)}_{name}"
             st.text_input("New name", name, max_chars=MAX_NAME, key=key, help=tip("run_name", most=MAX_NAME))
             st.form_submit_button("Rename it", on_click=saved_runs.rename, args=(name, key))
-        st.button("Remove", icon=":material/delete:", on_click=saved_runs.remove, args=(name,))
+        button("Remove", "delete", saved_runs.remove, name)
         _put_back()
     if opened:
         st.switch_page("app.py")
@@ -149,7 +139,7 @@ def _put_back() -> None:
     if removed:
         name = removed[-1][1].name
         label = f"Put “{escape_markdown(name if len(name) <= 30 else name[:30] + '…')}” back"
-        st.button(label, icon=":material/undo:", on_click=saved_runs.put_back, key="runs_put_back")
+        button(label, "undo", saved_runs.put_back, key="runs_put_back")
 
 
 # ---- take them along ----
@@ -177,10 +167,7 @@ def _take_along() -> None:
 
 def _give(public: list[Run]) -> None:
     text = write_runs(public, shelf().figures)
-    st.markdown(
-        f"{count_of(len(public), 'run')} in one file of {len(text.encode()) / 1e3:.1f} kB, to be opened here again, "
-        "now or by someone else. The address of this page holds them, too: bookmark it, or send it."
-    )
+    st.markdown(tip("runs_file", count=count_of(len(public), "run"), size=len(text.encode()) / 1000.0))
     with st.container(horizontal=True, gap="small"):
         offer("Export as JSON", text.encode(), FILE_NAME, help=tip("run_export"))
         with st.popover("Share this comparison", icon=":material/share:"):

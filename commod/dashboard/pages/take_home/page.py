@@ -13,8 +13,7 @@ import streamlit as st
 from commod import portable
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import get, submit
-from commod.dashboard.jobs.wait import Pending, draw_pending, in_line, result_of
+from commod.dashboard.jobs.service import Pending, draw_pending, get, in_line, result_of, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.standalone import MOST_PEOPLE, grid_of, page_html
 from commod.dashboard.pages.take_home.card import model_card
@@ -28,9 +27,8 @@ from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words, limits_in_words
 from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.views import frame
-from commod.dashboard.views.download import offer
-from commod.dashboard.views.model import current_model
-from commod.dashboard.views.model_file import model_file
+from commod.dashboard.views.chart import offer
+from commod.dashboard.views.model import current_model, model_file
 from commod.datasets import is_shipped
 from commod.decisions import Requirements, best_under, facts_of
 from commod.experiments.refits import Refits

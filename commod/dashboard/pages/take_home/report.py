@@ -8,7 +8,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from commod import __version__
-from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult, trouble_in_words
 from commod.dashboard.pages.take_home.report_decided import Decided, decided_parts
 from commod.dashboard.pages.take_home.report_figures import bound, each_group, figure_rows, trade_off, who, widened
 from commod.dashboard.pages.take_home.report_law import law_parts
@@ -17,7 +17,6 @@ from commod.dashboard.state.settings import CONTROLS, data_in_words, described
 from commod.dashboard.text.escape import bold
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import cards_of, document, nodes_of
-from commod.dashboard.views.trouble import trouble_in_words
 from commod.datasets import Task
 from commod.datasets.choice_options import ROLES, roles_json
 from commod.datasets.raw import in_words as rule_in_words

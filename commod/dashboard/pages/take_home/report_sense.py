@@ -7,7 +7,7 @@ from commod.dashboard.text.verdicts import directions
 from commod.experiments.evidence import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import AGAIN
-from commod.explain.sense import explain_certainty
+from commod.explain.plausibility import explain_certainty
 
 # Ends of the classes of how often a change happens in refits.
 _AGAIN = (0.5, AGAIN)

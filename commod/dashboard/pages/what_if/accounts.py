@@ -12,16 +12,15 @@ import streamlit as st
 from commod.charts.bars import ACCOUNTS
 from commod.charts.waterfall import plot_waterfall, term_styles
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.what_if.person import Person
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_legend
 from commod.dashboard.text.verdicts import score_in_words
-from commod.dashboard.views.chart import draw
+from commod.dashboard.views.chart import Table, draw
+from commod.dashboard.views.chart import show as show_table
 from commod.dashboard.views.checks import SHOWN
-from commod.dashboard.views.shap import account_columns, draw_accounts
-from commod.dashboard.views.table import Table
-from commod.dashboard.views.table import show as show_table
+from commod.dashboard.views.explained import account_columns, draw_accounts
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Mark, often_enough
 from commod.explain.forms import constants_in_words
@@ -36,7 +35,6 @@ _SUM = {
     "logit": ("Adds to the logit", "+.3f"),
     "end": ("Logit so far", "+.3f"),
 }
-_SUMS = ("ratio", "shift")
 # By whether nearly all refits change a person.
 _AGAIN: dict[bool, tuple[Mark, str]] = {
     True: ("fine", "it would happen again"),
@@ -62,13 +60,6 @@ def read_out(person: Person) -> None:
     st.markdown(recorded)
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
-
-
-def _sums_of(person: Person) -> dict[str, tuple[str, str]]:
-    """What concepts add to, between f's score and g's: its title and the sign of its format."""
-    if person.result.g.decides:
-        return {"balance": ("Balance", "+")}
-    return {"ratio": ("Ratio r", "")} | ({"shift": ("Shift s", "+")} if person.result.g.has_shift else {})
 
 
 def _not_acted_on(person: Person) -> str:
@@ -206,7 +197,9 @@ def _terms_in_words(person: Person) -> str:
 
 
 def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:
-    return {name: about for name, about in _SUM.items() if name not in _SUMS or name in _sums_of(person)}
+    missing = set() if person.result.g.has_shift else {"shift"}
+    missing |= {"ratio", "shift"} if person.result.g.decides else set()
+    return {name: about for name, about in _SUM.items() if name not in missing}
 
 
 def _bars(frame: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:

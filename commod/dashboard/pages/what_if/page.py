@@ -5,10 +5,9 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import submit
-from commod.dashboard.jobs.wait import Pending, draw_pending
-from commod.dashboard.pages.what_if import accounts, editing
-from commod.dashboard.pages.what_if.person import choose, person_of, state_of
+from commod.dashboard.jobs.service import Pending, draw_pending, submit
+from commod.dashboard.pages.what_if import accounts
+from commod.dashboard.pages.what_if.person import choose, edit, person_of, state_of, suggest_edits
 from commod.dashboard.state import session
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
@@ -30,8 +29,8 @@ def show() -> None:
         accounts.draw_sum(person)
         place: Any = st.empty()
     with right:
-        editing.edit(person, state)
-        editing.suggest_edits(person, state)
+        edit(person, state)
+        suggest_edits(person, state)
     # What may take a while comes last: the page above is complete without it.
     with left:
         accounts.draw_shap(person)

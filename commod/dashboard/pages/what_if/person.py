@@ -1,4 +1,4 @@
-"""Who is looked at on the page What if, and what is edited of them."""
+"""Who is looked at on the page What if, what is edited of them, and the smallest edits that turn a decision."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,11 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.page_state import PageState, mirrored
+from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import tip
+from commod.dashboard.views.widgets import button
 from commod.datasets import Task
-from commod.explain.what_if import FeatureRange, edit_row, score_rows
+from commod.datasets.task import Feature
+from commod.explain.what_if import FeatureRange, edit_row, explain_edits, nearest_person, score_rows
 from commod.models.rescaler import acted_on
 
 # As many are in the list; the others are chosen by their number.
@@ -161,11 +165,115 @@ def choose(result: FitResult, state: State) -> None:
         )
         shown = mirrored("what_if_person", state.person, take)
         st.number_input("Number in the test", 0, len(before) - 1, step=1, width=160, **shown)
-        few = len(changed) < 2
-        st.button(
-            "Random changed person", on_click=draw_lot, disabled=few, icon=":material/casino:", key="what_if_random"
-        )
+        button("Random changed person", "casino", draw_lot, disabled=len(changed) < 2, key="what_if_random")
     if len(among) > MAX_LISTED:
         st.caption(f"The list holds the first {MAX_LISTED}; the others by their number.")
     if state.told:
         st.info(state.told, icon=":material/person_search:")
+
+
+MAX_EDITS = 5
+# Of the words of an edit, in pixels: beside its button on a wide page, above it on a phone.
+EDIT_WIDTH = 350
+# A number with more steps than this is typed, not slid.
+MAX_STEPS = 1000
+
+
+def edit(person: Person, state: State) -> None:
+    """A widget for each feature."""
+    scene, task = person.result.scene, person.task
+    group = task.groups[int(scene.test.sensitive.iloc[person.number])]
+    happened = task.spec.outcomes[person.label]
+    st.header(f"Number {person.number}", anchor=False)
+    st.caption(tip("edit_anything", group=escape_markdown(group), happened=escape_markdown(happened)))
+    if isinstance(scene.f, str):
+        st.caption("The score of f is kept as it was: it comes with the data, and f itself is not at hand.")
+
+    def find() -> None:
+        place, far = nearest_person(scene.test.X, person.edited, person.ranges, skip=person.number)
+        left = f"number {person.number}{' as edited' if person.edits else ''}"
+        state.go_to(place, f"Number {place} is nearest to {left}: {far:.2f} standard deviations away.")
+
+    columns = st.columns(2, gap="medium")
+    for i, known in enumerate(person.ranges.values()):
+        with columns[i % 2]:
+            _widget(person, state, known)
+    with st.container(horizontal=True, gap="small"):
+        button("Reset the person", "undo", state.edits.clear, disabled=not state.edits, key="what_if_reset")
+        button("Find the nearest other person", "person_search", find, key="what_if_nearest", help=tip("nearest"))
+
+
+def _widget(person: Person, state: State, known: FeatureRange) -> None:
+    """One feature; it says what was recorded, and is marked where it differs."""
+    task, name = person.task, known.column
+    recorded = person.recorded[name].iloc[0]
+    feature = _feature(task, name)
+    unit = "" if feature is None or feature.unit in ("", "count") else f" ({feature.unit})"
+    # The text is read as Markdown: what comes from data must not be.
+    label = escape_markdown(task.label(name) + unit)
+    if name in state.edits:
+        label = f"**{label}: was {escape_markdown(known.in_words(recorded))}** :material/edit:"
+    usual = known.rounded(recorded)
+
+    def take(chosen: Any) -> None:
+        chosen = usual if chosen is None else chosen
+        state.edit(name, float(chosen) if known.is_number else chosen, usual)
+
+    about = mirrored(f"what_if_{task.name}_{name}", known.rounded(state.edits.get(name, recorded)), take)
+    about["help"] = feature.description or None if feature is not None else None
+    if not known.is_number:
+        st.selectbox(label, sorted(known.levels, key=str), format_func=str, **about)
+        return
+    low, high, step = map(known.rounded, (known.low, known.high, known.step))
+    about["format"] = f"%.{known.decimals}f" if known.decimals else "%d"
+    if low < high and (high - low) / step <= MAX_STEPS:
+        st.slider(label, low, high, step=step, **about)
+    else:
+        st.number_input(label, low, high, step=step, disabled=low == high, **about)
+
+
+def _feature(task: Task, name: str) -> Feature | None:
+    return next((feature for feature in task.spec.features if feature.name == name), None)
+
+
+def suggest_edits(person: Person, state: State) -> None:
+    """The smallest edits of one feature that undo the change, or cause one."""
+    changed = bool(person.now["changed"])
+    st.header("What would undo the change" if changed else "What would change the decision", anchor=False)
+    found = explain_edits(person.result.g, person.task, person.edited, ranges=person.ranges)
+    if found.empty:
+        aim = "makes f and g agree" if changed else "makes g decide otherwise than f"
+        st.info(f"No edit of a single feature within the data's range {aim}.", icon=":material/info:")
+        return
+    others = found["column"].value_counts() - 1
+    best = found.drop_duplicates("column")
+    for row in best.head(MAX_EDITS).itertuples():
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(_edit_words(person, row, int(others[row.column])), width=EDIT_WIDTH)
+            edit = row.column, row.after, person.recorded[row.column].iloc[0]
+            button("Try it", "", state.edit, *edit, key=f"what_if_try_{row.column}")
+    left = len(best) - MAX_EDITS
+    more = f" {left} more features can do it with larger edits." if left > 1 else ""
+    more = " One more feature can do it with a larger edit." if left == 1 else more
+    start = "from the values as edited" if person.edits else "one feature at a time"
+    st.caption(
+        f"The smallest edits first, {start}, within the data's range; sd: standard deviations of the feature (of a "
+        f"category: as if its levels were 1 apart).{more}"
+    )
+
+
+def _edit_words(person: Person, row: Any, others: int) -> str:
+    known, feature = person.ranges[row.column], _feature(person.task, row.column)
+    unit = feature.unit if feature is not None else ""
+    change = f"{known.in_words(row.after - row.before, '+')} {unit}".strip() + ", " if known.is_number else ""
+    before, after = (escape_markdown(known.in_words(value)) for value in (row.before, row.after))
+    also = f", as with {others} other level{'s' if others > 1 else ''}" if others else ""
+    moved, stays = ("g", "f") if row.moved == "g" else ("f", "g")
+    says = escape_markdown(person.task.spec.outcomes[getattr(row, moved)])
+    size = f"{row.size:.1f}" if row.size >= 0.1 else f"{row.size:.2f}"
+    end = (
+        f"{moved} then says “{says}” too" if person.now["changed"] else f"{moved} then says “{says}”, {stays} does not"
+    )
+    gains = feature is not None and known.is_number and feature.merit * (row.after - row.before) > 0
+    hurts = " **More merit hurts here.**" if gains and getattr(row, moved) != person.task.spec.favourable else ""
+    return f"**{escape_markdown(row.label)}** {before} → **{after}** ({change}{size} sd){also}: {end}.{hurts}"

@@ -12,15 +12,16 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError, return_freed_memory, table_size
 from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.state.uploads import UploadError, take_upload
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.views.widgets import button
 from commod.datasets import Choice, guess_columns, roles
 from commod.datasets.leaks import Leak, find_repeats, sample_rows
 from commod.datasets.own import Done, with_a_line
-from commod.experiments.look import LOOKED_AT, Look
+from commod.experiments.preflight import LOOKED_AT, DataPreview
 from commod.models.threshold import ONE_HALF
 from commod.uploads.limits import TableError
 from commod.uploads.reading import ReadTable, read_table
@@ -46,7 +47,7 @@ class Draft(Held):
     uploads: int = 0  # a new number is a new, empty uploader
     forgotten: str = ""  # what was forgotten just now
     token: str = field(default_factory=lambda: secrets.token_hex(16))  # by which nobody else can ask for it
-    _looks: dict[str, Look] = field(default_factory=dict)
+    _looks: dict[str, DataPreview] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__init__(table_size(self.table.frame) if self.table else 0)
@@ -74,7 +75,7 @@ class Draft(Held):
         """Columns that name people who have several rows, and how many rows those are."""
         return roles.possible_people(self.frame, self.guesses)
 
-    def look(self, choice: Choice) -> Look:
+    def look(self, choice: Choice) -> DataPreview:
         """What somebody should know before these data are used, from some thousand of the rows."""
         plain = replace(choice, turned=False, threshold=ONE_HALF)
         key = repr(plain)
@@ -88,11 +89,11 @@ class Draft(Held):
 draft = PageState("your_data", Draft)
 
 
-def _look(here: Draft, choice: Choice) -> Look:
+def _look(here: Draft, choice: Choice) -> DataPreview:
     rows, place = len(here.frame), st.empty()
     some = here.frame.sample(min(LOOKED_AT, rows), random_state=0).sort_index()
 
-    def at(some: pd.DataFrame) -> Look | None:
+    def at(some: pd.DataFrame) -> DataPreview | None:
         task = tasks.look(here.token, some, of_each, usable, rows, here.repeats)
         return result_of(task, place, "Looking at the data")
 
@@ -101,7 +102,7 @@ def _look(here: Draft, choice: Choice) -> Look:
         of_each = sample_rows(here.frame, usable)
         found = at(some) or at(here.frame)
     except ValueError as error:
-        return Look(find_repeats(here.repeats, choice), problem=f"As chosen, these data cannot be used. {error}")
+        return DataPreview(find_repeats(here.repeats, choice), problem=f"As chosen, these data cannot be used. {error}")
     assert found is not None  # of all rows it is never
     return found
 
@@ -175,7 +176,7 @@ def ask(question: str, answers: dict[str, str], name: str, others: list[str] | N
     with st.container(border=True):
         st.markdown(f"**{escape_markdown(question)}** We cannot tell from the file.")
         for place, (value, meaning) in enumerate(answers.items()):
-            st.button(escape_markdown(meaning), key=f"answer_{name}_{place}", on_click=answer, args=(value,))
+            button(escape_markdown(meaning), "", answer, value, key=f"answer_{name}_{place}")
         if others:
             taken = mirrored(f"answer_{name}", None, answer)
             st.selectbox("Or another column", others, index=None, placeholder="Choose a column", **taken)

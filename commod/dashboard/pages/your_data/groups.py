@@ -1,7 +1,6 @@
 """Whose groups: one sensitive attribute or two crossed, in bands or put together, and counted before anybody trains."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,19 +11,9 @@ from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
-from commod.datasets import Choice, roles
+from commod.dashboard.views.widgets import button
+from commod.datasets import Choice, own_groups, roles
 from commod.datasets.grouping import CROSS
-from commod.datasets.own_groups import (
-    LEAST_IN_GROUP,
-    MAX_BANDS,
-    MAX_GROUPS,
-    MAX_VALUES,
-    check_groups,
-    classes_of,
-    count_groups,
-    groups_of,
-    small_together,
-)
 from commod.datasets.raw import OTHER
 from commod.datasets.task import CONFIRM_SHARE, TEST_SHARE
 from commod.metrics import MIN_GROUP, left_out_in_words
@@ -60,7 +49,7 @@ def choose_groups(choice: Choice) -> Choice:
     choice = replace(choice, merge={column: _choose_merge(choice, column) for column in choice.sensitive_columns})
     choice = replace(choice, merge={column: names for column, names in choice.merge.items() if names})
     choice = replace(choice, groups=_choose_among(choice))
-    check_groups(here.frame, choice)
+    own_groups.check_groups(here.frame, choice)
     return choice
 
 
@@ -73,12 +62,12 @@ def _choose_cuts(column: str) -> tuple[float, ...]:
     if column not in roles.columns_of_numbers(here.guesses):
         return ()
     values = int(here.guesses.loc[column, "values"])
-    if values <= MAX_VALUES:
+    if values <= own_groups.MAX_VALUES:
         key = f"sensitive_is_cut_{column}"
         at_first = here.chosen.get(key, roles.is_cut(column, here.guesses))
         if not st.toggle(f"Cut “{escape_markdown(column)}” into bands", **kept(key, at_first)):
             return ()
-    options = [str(bands) for bands in range(2, min(MAX_BANDS, values) + 1)]
+    options = [str(bands) for bands in range(2, min(own_groups.MAX_BANDS, values) + 1)]
     bands = int(select(f"Bands of “{column}”", options, f"sensitive_bands_{column}", "2"))
     guessed = roles.guess_cuts(here.frame[column], bands)
     if bands == 2:
@@ -100,14 +89,16 @@ def _merge_key(column: str) -> str:
 def _choose_merge(choice: Choice, column: str) -> dict[str, str]:
     """Level of a column to what it is called instead, by hand or by its size."""
     here = draft()
-    levels = [str(level) for level in classes_of(here.frame[column]).dropna().unique()]
+    levels = [str(level) for level in own_groups.classes_of(here.frame[column]).dropna().unique()]
     if column in choice.cuts or len(levels) < 3:
         return {}
     names: dict[str, str] = here.chosen[_merge_key(column)]
     rows = roles.count_levels(here.frame, replace(choice, merge={column: names}), column)
     name, called = f"merging_{column}", f"called_{column}"
     chosen = [level for level in here.chosen.get(name, []) if level in rows]
-    with st.expander(f"Put values of “{escape_markdown(column)}” together", expanded=len(levels) > MAX_GROUPS):
+    with st.expander(
+        f"Put values of “{escape_markdown(column)}” together", expanded=len(levels) > own_groups.MAX_GROUPS
+    ):
         st.multiselect(
             "Values that are to be one group",
             list(rows),
@@ -116,22 +107,14 @@ def _choose_merge(choice: Choice, column: str) -> dict[str, str]:
         )
         now = here.chosen.get(called, "")
         st.text_input("What they are called", placeholder=OTHER, max_chars=60, **kept(called, now))
-        small = small_together(rows, SMALL)
+        small = own_groups.small_together(rows, SMALL)
         with st.container(horizontal=True, gap="small"):
-            by_hand, by_size = (
-                partial(_put_together, column, levels),
-                partial(_put_together, column, levels, list(small)),
-            )
-            st.button("Put together", key=f"merge_now_{column}", disabled=not chosen, on_click=by_hand)
-            st.button(
-                f"Those under {SMALL} rows together",
-                key=f"merge_small_{column}",
-                disabled=not small,
-                help=tip("few_in_test"),
-                on_click=by_size,
-            )
+            button("Put together", "", _put_together, column, levels, key=f"merge_now_{column}", disabled=not chosen)
+            label, by_size = f"Those under {SMALL} rows together", (column, levels, list(small))
+            how = {"key": f"merge_small_{column}", "disabled": not small, "help": tip("few_in_test")}
+            button(label, "", _put_together, *by_size, **how)
             if names:
-                st.button("All apart again", key=f"merge_none_{column}", on_click=_put_apart, args=(column,))
+                button("All apart again", "", _put_apart, column, key=f"merge_none_{column}")
         for group in dict.fromkeys(names.values()):
             old = ", ".join(level for level, new in names.items() if new == group)
             st.caption(escape_markdown(f"“{group}” has been {old}."))
@@ -162,7 +145,7 @@ def _put_apart(column: str) -> None:
 def _choose_among(choice: Choice) -> tuple[str, ...]:
     """The groups that are looked at; all of them at first, but for those of hardly anybody."""
     here = draft()
-    rows = {str(group): int(count) for group, count in groups_of(here.frame, choice).value_counts().items()}
+    rows = {str(group): int(count) for group, count in own_groups.groups_of(here.frame, choice).value_counts().items()}
     name = f"groups_{CROSS.join(rows)}"
     chosen = here.chosen.get(name, list(roles.guess_groups(here.frame, choice)))
     st.multiselect(
@@ -171,11 +154,15 @@ def _choose_among(choice: Choice) -> tuple[str, ...]:
         format_func=lambda group: f"{group} ({rows[group]:,})",
         **mirrored(f"own_{name}", chosen, lambda groups: here.chosen.update({name: groups})),
     )
-    few = [f"{group} ({count:,})" for group, count in rows.items() if group not in chosen and count < LEAST_IN_GROUP]
+    few = [
+        f"{group} ({count:,})"
+        for group, count in rows.items()
+        if group not in chosen and count < own_groups.LEAST_IN_GROUP
+    ]
     if few:
         st.caption(
             escape_markdown(
-                f"Not among them, since fewer than {LEAST_IN_GROUP} rows are too few to train and test on: "
+                f"Not among them, since fewer than {own_groups.LEAST_IN_GROUP} rows are too few to train and test on: "
                 f"{', '.join(few)}. Put them together with others, or bring more rows."
             )
         )
@@ -184,7 +171,7 @@ def _choose_among(choice: Choice) -> tuple[str, ...]:
 
 def choose_unknown(choice: Choice) -> Choice:
     """What is done with rows whose group is not known, if there are any."""
-    unknown = int(groups_of(draft().frame, choice).isna().sum())
+    unknown = int(own_groups.groups_of(draft().frame, choice).isna().sum())
     if not unknown:
         return choice
     what: Any = select(
@@ -200,7 +187,7 @@ def choose_unknown(choice: Choice) -> Choice:
 
 def draw_counts(choice: Choice) -> None:
     """How many rows each group has and how many of them the favourable outcome, before anything is trained."""
-    counted = count_groups(draft().frame, choice).reindex(list(choice.groups), fill_value=0)
+    counted = own_groups.count_groups(draft().frame, choice).reindex(list(choice.groups), fill_value=0)
     tested = ((choice.confirm or TEST_SHARE) * counted["rows"]).round().astype(int)
     least = least_people(tested)
     rows = [
@@ -220,7 +207,7 @@ def draw_counts(choice: Choice) -> None:
 
 def seal_at_first(choice: Choice) -> Choice:
     """The choice with a fifth of the people sealed, unless somebody said otherwise or too few would be."""
-    counted = count_groups(draft().frame, choice).reindex(list(choice.groups), fill_value=0)
+    counted = own_groups.count_groups(draft().frame, choice).reindex(list(choice.groups), fill_value=0)
     enough = min(counted["favourable"].min(), (counted["rows"] - counted["favourable"]).min()) >= LEAST_TO_SEAL
     return replace(choice, confirm=CONFIRM_SHARE if draft().chosen.get("sealed", enough) else 0.0)
 

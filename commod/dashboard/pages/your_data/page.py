@@ -6,19 +6,10 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.your_data import draft as drafts
+from commod.dashboard.pages.your_data import groups, roles
 from commod.dashboard.pages.your_data.draft import Draft, UnansweredError, draft, kept
-from commod.dashboard.pages.your_data.features import choose_features, choose_merits, leave_out
-from commod.dashboard.pages.your_data.groups import (
-    choose_groups,
-    choose_sealed,
-    choose_unknown,
-    draw_counts,
-    seal_at_first,
-)
-from commod.dashboard.pages.your_data.line import choose_line
-from commod.dashboard.pages.your_data.roles import choose_outcome, choose_scores, choose_split, choose_weight
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import NoRoomError, OwnData, own_data
 from commod.dashboard.state.settings import Settings, defaults
@@ -26,8 +17,9 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
-from commod.dashboard.views.download import offer
-from commod.dashboard.views.group_sizes import draw_group_sizes
+from commod.dashboard.views.chart import offer
+from commod.dashboard.views.tiles import draw_group_sizes
+from commod.dashboard.views.widgets import button
 from commod.datasets import Choice, ChoiceError, load_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.own import Done
@@ -44,11 +36,7 @@ EXAMPLE = "applicants.csv"
 def _bring() -> None:
     """Upload, or the example."""
     here = draft()
-    st.markdown(
-        f"CSV (also gzip'd), Excel (.xlsx) or Parquet, up to {MAX_BYTES // 2**20} MB, {MAX_ROWS:,} rows and "
-        f"{MAX_COLUMNS} columns: a row of column names, then one row for each person. The data stay in the memory of "
-        "this machine, are never written to disk, and no other session can see them."
-    )
+    st.markdown(tip("bring_data", size=MAX_BYTES // 2**20, rows=MAX_ROWS, columns=MAX_COLUMNS))
     left, right = st.columns([3, 2], gap="medium")
     types = [*FILE_TYPES, ".xls"]  # the last one is refused, with what to do
     left.file_uploader("Your file", type=types, key=f"upload_{here.uploads}", on_change=drafts.take)
@@ -56,7 +44,7 @@ def _bring() -> None:
         st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
         with st.container(horizontal=True, gap="small"):
             offer("Example file", _example, EXAMPLE)
-            st.button("Open it here", on_click=lambda: drafts.read(_example(), EXAMPLE), icon=":material/table:")
+            button("Open it here", "table", lambda: drafts.read(_example(), EXAMPLE))
     if here.forgotten:
         gone, shown = (escape_markdown(text) for text in (here.forgotten, load_task(session.current().data).spec.title))
         told = f"{gone} and all that was made of it is forgotten; the pages show {shown}."
@@ -94,7 +82,7 @@ def _choose() -> Any:
         st.error(escape_markdown(str(error)), icon=":material/error:")
         return st.empty()
     with place:
-        choice, answered = choose_line(choice)
+        choice, answered = roles.choose_line(choice)
     look = here.look(choice)
     if look.problem:
         st.warning(escape_markdown(look.problem), icon=":material/warning:")
@@ -102,21 +90,15 @@ def _choose() -> Any:
         st.warning(escape_markdown(leak), icon=":material/warning:")
         if leak.columns:
             title = "Leave it out" if len(leak.columns) == 1 else f"Leave these {len(leak.columns)} columns out"
-            st.button(title, key=f"leave_out_{place}", on_click=leave_out, args=leak.columns)
+            button(title, "", roles.leave_out, *leak.columns, key=f"leave_out_{place}")
     for doubt in look.doubts(choice):
         # The first stands above, as a question; the other is told at the top, of all rows.
         if (doubt.kind == "turned" and not answered) or (doubt.kind == "fair" and here.used == choice):
             continue
         box, icon = (st.info, ":material/info:") if doubt.kind == "fair" else (st.warning, ":material/warning:")
         box(escape_markdown(doubt.text), icon=icon)
-    how: dict[str, Any] = {
-        "type": "primary",
-        "icon": ":material/check:",
-        "on_click": _use,
-        "args": (choice,),
-    }
     why_not = tip("unusable") if look.problem else None if answered else tip("unanswered")
-    st.button("Use these data", disabled=why_not is not None, help=why_not, **how)
+    button("Use these data", "check", _use, choice, type="primary", disabled=why_not is not None, help=why_not)
     waiting = st.empty()
     if here.used == choice:
         st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
@@ -128,23 +110,23 @@ def _choice() -> tuple[Choice, Any]:
     here = draft()
     left, right = st.columns(2, gap="large")
     with left:
-        outcome, good = choose_outcome()
+        outcome, good = roles.choose_outcome()
     with right:
         choice = Choice(outcome.column, good, "", (), {}, target_cut=outcome.cut, blanks=outcome.blanks)
-        choice = choose_groups(choice)
-    choice = seal_at_first(choice)
-    draw_counts(choice)
-    choice = choose_unknown(choice)
+        choice = groups.choose_groups(choice)
+    choice = groups.seal_at_first(choice)
+    groups.draw_counts(choice)
+    choice = groups.choose_unknown(choice)
     named = (outcome.column, *choice.sensitive_columns)
-    scores, out_of = choose_scores(named)
+    scores, out_of = roles.choose_scores(named)
     place = st.container()
-    person, time = choose_split(outcome.column)
-    choose_sealed(choice)
-    weight = choose_weight((*named, scores, person, time))
+    person, time = roles.choose_split(outcome.column)
+    groups.choose_sealed(choice)
+    weight = roles.choose_weight((*named, scores, person, time))
     taken = {weight: "weight", person: "who it is", scores: "scores of f"}
     taken |= {**dict.fromkeys(choice.sensitive_columns, "sensitive"), outcome.column: "outcome"}
-    kinds = choose_features({column: use for column, use in taken.items() if column})
-    merits = choose_merits([column for column, kind in kinds.items() if kind == "number"])
+    kinds = roles.choose_features({column: use for column, use in taken.items() if column})
+    merits = roles.choose_merits([column for column, kind in kinds.items() if kind == "number"])
     missing: Any = st.radio(
         "Missing values of features",
         ["fill", "drop"],
@@ -199,7 +181,7 @@ def _in_use(waiting: Any) -> None:
         _draw_done(here.told)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.page_link("app.py", label="Explore these data", icon=":material/tune:")
-        st.button("Forget these data", on_click=_forget, icon=":material/delete:")
+        button("Forget these data", "delete", _forget)
 
 
 def _start(own: OwnData, waiting: Any) -> Start:
@@ -209,7 +191,7 @@ def _start(own: OwnData, waiting: Any) -> Start:
         with waiting.container():
             place = st.empty()
             stopped = Start({"lambda_fair": 0.0}, "They open with f as it is: the search for a setting was stopped.")
-            st.button("Stop, and open with f as it is", on_click=_begin, args=(own, stopped, settings))
+            button("Stop, and open with f as it is", "", _begin, own, stopped, settings)
         _begin(own, result_of(tasks.start(settings), place, "Looking for a setting to begin with"), settings)
         waiting.empty()
     assert own.start is not None
@@ -241,21 +223,7 @@ def _forget() -> None:
 def _what_it_is() -> None:
     """For whoever wonders what is asked for."""
     with st.expander("What is needed, and what happens to it"):
-        st.markdown(
-            """
-- **Outcome**: what was decided or what happened; say which values are good for a person. Numbers are cut where you say.
-- **Sensitive attribute**: whose groups are to be treated alike, up to 12; two attributes can be crossed. It is used to
-  train g and to measure, never as a feature. Rows that do not say their group can be trained on.
-- **The model f**: trained here, or a column with your model's probabilities (or scores out of 10 or 100) of the
-  favourable outcome. Then f itself is not needed.
-- **Rows to train on and to test on**: drawn at random; or people, if a column says whose row it is; or the latest rows.
-- **Sealed people**: a fifth of them, whom no page looks at until you decide. This page counts the whole file.
-- **Merit**: numbers of which more (or less) should never count against a person, such as a grade.
-- **Missing values** (empty cells, and words such as ?, NA or unknown) are filled in or their rows left out, as you say.
-- Nothing that is uploaded is executed, unpickled or written to disk. Reloading the page in the browser or closing it
-  ends the session, and the data with it, ten minutes later at the latest.
-"""
-        )
+        st.markdown(tip("your_data_needs"))
 
 
 # ---- the page ----

@@ -1,19 +1,23 @@
-"""What is what in a table: outcome, f and its scores, weights, and who is trained on."""
+"""What is what in a table: outcome, f with its scores and cut-off, weights, who is trained on, and the features."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from commod.dashboard.pages.your_data.draft import UnansweredError, ask, draft, kept, select
+from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
-from commod.datasets import ChoiceError, roles
+from commod.dashboard.text.html import html_table
+from commod.datasets import Choice, ChoiceError, roles
 from commod.datasets.own_groups import MAX_VALUES, classes_of
 from commod.datasets.raw import read_numbers
 from commod.models.base_models import BASE_MODELS
+from commod.models.threshold import ONE_HALF
 from commod.uploads.limits import count_of, short
 
 # Values of an outcome that are all shown; more of them are in a list to open.
@@ -165,3 +169,125 @@ def choose_split(target: str) -> tuple[str, str]:
     chosen = select("Rows to train on and to test on", list(ways), "split", "", format_func=ways.get)
     way, _, column = chosen.partition(" ")
     return (column, "") if way == "person" else ("", column)
+
+
+TURN = {True: "Turn them round: 1 less the score is used", False: "Leave them as they are"}
+
+
+def choose_line(choice: Choice) -> tuple[Choice, bool]:
+    """The choice with f's cut-off, its scores turned round if wanted; and whether all that is asked is answered."""
+    here, about = draft(), f"{choice.target}_{choice.favourable}_{choice.scores}"
+    answered = True
+    look = here.look(choice)
+    turned = next((doubt for doubt in look.doubts(choice) if doubt.kind == "turned"), None)
+    if turned is not None:
+        name = f"turned_{about}"
+        if here.chosen.get(name) is None:
+            st.warning(f"{escape_markdown(turned.text)} Turn them round?", icon=":material/swap_vert:")
+        answer = st.radio(
+            "The scores",
+            list(TURN),
+            format_func=TURN.get,
+            label_visibility="collapsed",
+            horizontal=True,
+            **kept(name, here.chosen.get(name)),
+        )
+        answered = answer is not None
+        choice = replace(choice, turned=bool(answer))
+    proposals = (doubt.threshold for doubt in look.doubts(choice))
+    proposed = next((threshold for threshold in proposals if threshold is not None), ONE_HALF)
+    name = f"threshold_{about}_{choice.turned}"
+    line = st.number_input(
+        "Cut-off of f: the favourable outcome above this probability",
+        0.001,
+        0.999,
+        step=0.01,
+        format="%.3f",
+        help=tip("threshold"),
+        **kept(name, here.chosen.get(name, proposed)),
+    )
+    if proposed != ONE_HALF:
+        st.caption(f"At {proposed:g} f says it as often as the record does; at one half, hardly ever or nearly always.")
+    choice = replace(choice, threshold=round(float(line), 3))
+    if any(doubt.kind == "worse" for doubt in look.doubts(choice)):
+        name = f"worse_{about}_{choice.turned}"
+        answered &= st.checkbox(
+            "f does worse than a constant: use it all the same", **kept(name, here.chosen.get(name, False))
+        )
+    return choice, answered
+
+
+KINDS = {"number": "Use as a number", "category": "Use as a category", "leave out": "Leave out"}
+MERITS = {"more": "More of it is a merit", "less": "Less of it is a merit"}
+
+
+def choose_features(taken: dict[str, str]) -> dict[str, Any]:
+    """What each column is used as, but for those that are `taken` (column to what for)."""
+    here = draft()
+    free = [str(column) for column in here.frame.columns if column not in taken]
+    place = st.container()
+    rest = select(
+        "Columns that are not named below",
+        ["guess", "leave out"],
+        "rest",
+        "guess",
+        format_func={"guess": "are used as what they seem to be", "leave out": "are left out"}.get,
+    )
+    named = _named("features", KINDS, free, placeholder="No change")
+    kinds = {
+        column: named.get(column) or (rest if rest != "guess" else here.guesses.loc[column, "kind"]) for column in free
+    }
+    with place:
+        _draw_columns(taken, kinds)
+    return kinds
+
+
+def _draw_columns(taken: dict[str, str], kinds: dict[str, str]) -> None:
+    """Every column, what it is used as and why."""
+    count = {kind: list(kinds.values()).count(kind) for kind in KINDS}
+    told = f"{count['number']} as numbers, {count['category']} as categories, {count['leave out']} left out"
+    guesses = draft().guesses
+    rows = [
+        [
+            str(name),
+            taken.get(str(name)) or kinds[str(name)],
+            "as you say" if str(name) in kinds and kinds[str(name)] != row["kind"] else row["why"],
+            f"{row['values']:,}",
+            f"{row['missing']:,}",
+            row["examples"],
+        ]
+        for name, row in guesses.iterrows()
+    ]
+    headings = {"Column": "", "Use as": "", "Why": "", "Different values": "", "Missing": "rows", "Examples": ""}
+    with st.expander(f"The columns: {told}", expanded=len(guesses) <= 12):
+        st.html(html_table(headings, rows, caption="The columns of the file", text=(1, 2, 5), tall=len(rows) > 15))
+
+
+def leave_out(*columns: str) -> None:
+    """Use these columns no longer."""
+    lists: dict[str, list[str]] = draft().chosen["features"]
+    for key in lists:
+        lists[key] = [column for column in lists[key] if column not in columns]
+    lists["leave out"] += columns
+
+
+def choose_merits(numbers: list[str]) -> dict[str, Any]:
+    """Numbers of which more, or less, should never count against a person; none at first, since it is a judgement."""
+    ways = _named("merits", MERITS, numbers, help=tip("merit"), placeholder="None")
+    return {column: 1 if way == "more" else -1 for column, way in ways.items()}
+
+
+def _named(name: str, titles: dict[str, str], columns: list[str], **more: Any) -> dict[str, str]:
+    """Columns named in some lists, none at first; one that is chosen for a list leaves the others."""
+    lists: dict[str, list[str]] = draft().chosen.setdefault(name, {})
+    for key in titles:
+        lists[key] = [column for column in lists.get(key, []) if column in columns]
+
+    def take(key: str, chosen: list[str]) -> None:
+        for other in lists:
+            lists[other] = [column for column in lists[other] if column not in chosen]
+        lists[key] = chosen
+
+    for place, (key, title) in zip(st.columns(len(titles), gap="medium"), titles.items(), strict=True):
+        place.multiselect(title, columns, **mirrored(f"own_{name}_{key}", lists[key], partial(take, key)), **more)
+    return {column: key for key, chosen in lists.items() for column in chosen}

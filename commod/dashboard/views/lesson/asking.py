@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.wait import result_of
+from commod.dashboard.jobs.service import result_of
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.lesson.progress import Progress, carry, lesson
 from commod.dashboard.views.lesson.script import Question, in_markdown

@@ -28,7 +28,7 @@ LEAST_PEOPLE = 20
 
 
 @dataclass(frozen=True)
-class Doubt:
+class Concern:
     """A reason to look again before g is trained."""
 
     # The first two have to be answered: whatever g does to such an f looks like a success.
@@ -42,9 +42,9 @@ class Doubt:
         return self.kind in ("turned", "worse")
 
 
-def doubts_about(
+def base_model_warnings(
     task: Task, y: Any, sensitive: Any, scores: Any, threshold: float = 0.5, *, people: int | None = None
-) -> list[Doubt]:
+) -> list[Concern]:
     """Reasons to look at f again, gravest first.
 
     `sensitive`: numbers of the groups (−1: not known). `scores`: f's probabilities for people it was not trained on.
@@ -81,11 +81,11 @@ def proposed_threshold(scores: Any, y: Any) -> float:
 
 def _upside_down(
     task: Task, labels: NDArray[Any], scores: NDArray[np.float64], decided: NDArray[np.bool_], threshold: float
-) -> Doubt | None:
+) -> Concern | None:
     right, auc = float((decided == labels).mean()), auc_of(scores, labels)
     negative, positive = task.spec.outcomes
     if auc < 0.5 and right < 0.5:
-        return Doubt(
+        return Concern(
             "turned",
             f"These scores seem to be of the other outcome: the higher they are, the rarer is “{positive}” (AUC "
             f"{auc:.2f}), and f is right about {right:.0%} of people, its opposite about {1 - right:.0%}.",
@@ -105,17 +105,17 @@ def _upside_down(
         told = (
             f"Weighed as its cut-off of {threshold:g} weighs errors, f does worse than who says “{word}” of everybody."
         )
-    return Doubt(
+    return Concern(
         "worse", f"{told} Such a model has nothing to keep: choose another cut-off, other features, or other scores."
     )
 
 
-def _below_constant(task: Task, labels: NDArray[Any], decided: NDArray[np.bool_], threshold: float) -> Doubt | None:
+def _below_constant(task: Task, labels: NDArray[Any], decided: NDArray[np.bool_], threshold: float) -> Concern | None:
     right, positive = float((decided == labels).mean()), float(labels.mean())
     constant, word = max(positive, 1 - positive), task.spec.outcomes[int(positive > 0.5)]
     if right >= constant:
         return None
-    return Doubt(
+    return Concern(
         "constant",
         f"At a cut-off of {threshold:g} f is right about {right:.1%} of people. Saying “{word}” of everybody is right "
         f"about {constant:.1%}. That is the price of finding the rarer outcome at all.",
@@ -124,7 +124,7 @@ def _below_constant(task: Task, labels: NDArray[Any], decided: NDArray[np.bool_]
 
 def _one_sided(
     task: Task, labels: NDArray[Any], scores: NDArray[np.float64], decided: NDArray[np.bool_], threshold: float
-) -> Doubt | None:
+) -> Concern | None:
     says, truth = float(decided.mean()), float(labels.mean())
     rarer = int(says < 0.5)
     rare, rare_truth = (says, truth) if rarer else (1 - says, 1 - truth)
@@ -135,8 +135,10 @@ def _one_sided(
     proposed = proposed_threshold(scores, labels)
     again = float((scores > proposed).mean())
     if abs(again - says) < 0.005 or not 0 < again < 1:
-        return Doubt("one-sided", f"{told}: there is hardly a decision to change. Other scores or features are needed.")
-    return Doubt(
+        return Concern(
+            "one-sided", f"{told}: there is hardly a decision to change. Other scores or features are needed."
+        )
+    return Concern(
         "one-sided",
         f"{told}: at a cut-off of {threshold:g} there is hardly a decision to change. At {proposed:g} f says it of "
         f"{again if rarer else 1 - again:.1%}.",
@@ -168,7 +170,7 @@ def _nearly_equal(rates: NDArray[np.float64]) -> bool:
     return min(float(p_rule_of_rates(each)) for each in (rates, 1 - rates)) >= NEARLY_FAIR
 
 
-def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) -> Doubt | None:
+def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) -> Concern | None:
     if not are_treated_alike(groups, decided):
         return None
     rates, _, counted = _rates(groups, decided)
@@ -177,14 +179,14 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     ends = range(2) if len(rates) == 2 else (rates.argmin(), rates.argmax())  # of many, the extremes
     shown = " and ".join(f"{rates[place]:.1%} of {task.groups[counted[place]]}" for place in ends)
     shown = shown if len(rates) == 2 else f"at least {shown.replace(' and ', ' and at most ')}"
-    return Doubt(
+    return Concern(
         "fair",
         f"f says “{task.spec.outcomes[1]}” of {shown} (of those looked at), {why}: there is little that demographic "
         "parity would correct. Look at equalized odds, or at other groups.",
     )
 
 
-def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: float) -> Doubt | None:
+def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: float) -> Concern | None:
     known = groups >= 0
     cells = np.bincount(2 * groups[known] + labels[known], minlength=2 * len(task.groups)) * scale
     smallest = int(np.argmin(cells))
@@ -195,13 +197,13 @@ def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: f
     if not cells[smallest]:
         rate = "true" if smallest % 2 else "false"
         of_some = " (of those looked at)" if scale > 1 else ""
-        return Doubt(
+        return Concern(
             "few",
             f"Nobody of {group}{of_some} has “{outcome}”, so there is no {rate} positive rate of this group, and "
             "equalized odds cannot be told of it. Put it together with another group, or bring more rows.",
         )
     about = count_of(round(cells[smallest]), "person", "people")
-    return Doubt(
+    return Concern(
         "few",
         f"{group} with “{outcome}”: about {about}, some {in_test:.0f} in the test part. What the pages say of so few "
         "is mostly chance. Bring more rows, or choose larger groups.",

@@ -9,7 +9,7 @@ import pytest
 from commod.datasets import Choice
 from commod.datasets.example import example_table
 from commod.datasets.leaks import sample_rows
-from commod.experiments.look import look_at
+from commod.experiments.preflight import preview_data
 
 pytestmark = pytest.mark.quick
 
@@ -21,9 +21,9 @@ def test_a_group_that_is_hardly_among_the_rows_looked_at_does_not_stop_the_look(
     choice = Choice("hired", "yes", "group", ("A", "C", "B"), kinds)
     some, of_each = table.sample(1000, random_state=0), sample_rows(table, choice)
     assert (of_each["group"] == "C").sum() == 20
-    look = look_at(some, of_each, choice, len(table))
+    look = preview_data(some, of_each, choice, len(table))
     assert look.task.groups == ("A", "B")
-    whole = look_at(table, of_each, choice, len(table))
+    whole = preview_data(table, of_each, choice, len(table))
     assert whole.task.groups == ("A", "C", "B")
 
 
@@ -36,7 +36,7 @@ def test_how_much_a_split_of_rows_flatters_f():
     table["hired"] = rng.choice(["no", "yes"], people)[place]
     kinds = {f"x{i}": "number" for i in range(150)}
     choice = Choice("hired", "yes", "sex", ("f", "m"), kinds)
-    *_, told = look_at(table, sample_rows(table, choice), choice, len(table), {"iid": 1_500}).warnings
+    *_, told = preview_data(table, sample_rows(table, choice), choice, len(table), {"iid": 1_500}).warnings
     seems, is_so = (float(each) for each in re.findall(r"AUC of (0\.\d+); on new people it has (0\.\d+)", told)[0])
     assert seems > is_so + 0.2
     assert is_so < 0.65

@@ -18,10 +18,7 @@ CERTAINTY_CLASSES = (0.0, 0.5, 0.6, 0.7, 0.8, SURE, 1.0)
 
 
 def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, certain: Any = None) -> pd.DataFrame:
-    """Changes of each group and direction, and how many of them agree with the record.
-
-    A decision has two values, so of those changed either f or g agrees with the label, never both: where g is right f
-    was wrong, and the other way round.
+    """Changes of each group and direction, and how many of them agree with the record: g is right where f was wrong.
 
     Parameters
     ----------
@@ -33,8 +30,8 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, 
     -------
     DataFrame
         Two rows per group, changes for the better first: ``group`` (its name), ``better``, ``count`` (changed people),
-        ``right`` (g agrees with the label, so f did not), ``wrong`` (f did), ``share`` (of the right; NaN of nobody)
-        with ``low, high``, Wilson's 95 % interval, and ``expected`` (that share by f's own probabilities; NaN without).
+        ``right`` (g agrees with the label), ``wrong`` (f did), ``share`` (of the right; NaN of nobody) with ``low,
+        high``, Wilson's 95 % interval, and ``expected`` (that share by f's own probabilities; NaN without).
     """
     found = tally(y, {"before": before, "after": after}, sensitive)
     counts, groups, good = found.counts, found.groups, task.spec.favourable
@@ -77,17 +74,15 @@ def explain_certainty(certain: Any, before: Any, after: Any) -> pd.DataFrame:
 
     Parameters
     ----------
-    certain : array (n,)
-        f's probability for its own decision (`certainty`).
-    before, after : arrays of 0 and 1
-        Decisions of f and of g.
+    certain, before, after : arrays (n,)
+        f's probability for its own decision (`certainty`), and the decisions of f and of g.
 
     Returns
     -------
     DataFrame
-        One row per class of certainty (`certainty`), least sure first: ``low, high`` (its edges; `high` belongs to it),
-        ``everyone, changed`` (people) and ``share_everyone, share_changed`` (of everyone, and of all changed; 0 where
-        nobody changed). The class below 0.5 is there only if somebody is in it.
+        One row per class of certainty, least sure first: ``low, high`` (its edges; `high` belongs to it), ``everyone,
+        changed`` (people) and ``share_everyone, share_changed`` (of everyone, and of all changed; 0 where nobody
+        changed). The class below 0.5 is there only if somebody is in it.
     """
     changed = as_binary(before, "before") != as_binary(after, "after")
     certain = np.asarray(certain, dtype=float)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from commod.datasets import load_task
-from commod.explain.trouble import trouble_of
+from commod.explain.model_warnings import model_warnings
 from commod.metrics import compare_decisions
 from tests.fitting import case
 
@@ -18,7 +18,7 @@ PARITY = "demographic_parity"
 def told(y, s, f, g, path=None, task=TASK):
     figures = compare_decisions(y, (f > 0).astype(int), (g > 0).astype(int), sensitive_features=s)
     path = pd.DataFrame({"lambda_fair": [0.0, 3.0], "p_rule": [0.3, 0.6]}) if path is None else path
-    return trouble_of(task, PARITY, y, s, f, g, figures, path)
+    return model_warnings(task, PARITY, y, s, f, g, figures, path)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ LOST_POINTS, LEFT_SHARE = 0.10, 0.7
 STUCK_FROM, STUCK_MOVE, STUCK_BELOW = 1.0, 0.02, 0.8
 
 
-def trouble_of(
+def model_warnings(
     task: Task,
     fairness: str,
     y: Any,

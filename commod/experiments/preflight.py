@@ -1,4 +1,4 @@
-"""A look at data that somebody has brought, before they are used: what gives the answer away, and what f would be."""
+"""Check data that somebody has brought before they are used: what gives the answer away, and what f would be."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from commod.datasets import Choice, ChoiceError, find_leaks, make_task, roles
 from commod.datasets.leaks import Leak, find_repeats
 from commod.datasets.task import Split, Task
-from commod.explain.doubts import Doubt, doubts_about, first_scores
+from commod.explain.base_model_warnings import Concern, base_model_warnings, first_scores
 from commod.metrics.auc import auc_of
 
 # Rows on which f is looked at.
@@ -18,7 +18,7 @@ LOOKED_AT = 10_000
 
 
 @dataclass(frozen=True)
-class Look:
+class DataPreview:
     """What is found on some thousand rows before data are used, whatever f's line is and which way its scores go."""
 
     warnings: list[Leak]
@@ -29,18 +29,18 @@ class Look:
     people: int = 0  # how many rows there are in all
     problem: str = ""  # why the data cannot be used as chosen; empty if they can
 
-    def doubts(self, choice: Choice) -> list[Doubt]:
+    def doubts(self, choice: Choice) -> list[Concern]:
         """Reasons to look at f again, at the cut-off chosen."""
         if self.task is None or self.rows is None or self.scores is None:
             return []
         scores = 1.0 - self.scores if choice.turned else self.scores
         y, sensitive = self.rows.y, self.rows.sensitive
-        return doubts_about(self.task, y, sensitive, scores, choice.threshold, people=self.people)
+        return base_model_warnings(self.task, y, sensitive, scores, choice.threshold, people=self.people)
 
 
-def look_at(
+def preview_data(
     some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Mapping[str, int] | None = None
-) -> Look | None:
+) -> DataPreview | None:
     """Look at some rows of a table; None if too few people of some kind are among them, but not in `of_each`.
 
     `some`: rows drawn at random, to judge f by. `of_each`: rows of each group and outcome, to find leaks in. `rows`:
@@ -70,4 +70,4 @@ def look_at(
         return f" f then seems to have an AUC of {seems:.3f}; on new people it has {is_so:.3f}."
 
     leaks += find_repeats(repeats or {}, choice, (lambda _: "") if choice.scores else aucs)
-    return Look(leaks, task, held, scores, round(len(task.y) * rows / len(some)))
+    return DataPreview(leaks, task, held, scores, round(len(task.y) * rows / len(some)))

@@ -7,7 +7,7 @@ import pandas as pd
 
 from commod.experiments.scene import Scene
 from commod.explain.checks import Answer, check_certainty, check_record
-from commod.explain.sense import SURE, explain_record
+from commod.explain.plausibility import SURE, explain_record
 
 # The checks that decisions alone answer.
 AT_HAND = ("right", "sure")

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from commod.datasets import load_task
-from commod.explain.doubts import are_treated_alike, doubts_about, proposed_threshold
+from commod.explain.base_model_warnings import are_treated_alike, base_model_warnings, proposed_threshold
 from tests.fitting import case
 
 pytestmark = pytest.mark.quick
@@ -22,7 +22,7 @@ def people(n=4000, rate=0.5, gap=1.0, seed=0):
 
 
 def kinds(*given, **more):
-    return [doubt.kind for doubt in doubts_about(TASK, *given, **more)]
+    return [doubt.kind for doubt in base_model_warnings(TASK, *given, **more)]
 
 
 def test_a_usual_f_raises_no_doubt():
@@ -31,7 +31,7 @@ def test_a_usual_f_raises_no_doubt():
 
 def test_scores_of_the_other_outcome_are_asked_about():
     y, s, scores = people()
-    (doubt,) = doubts_about(TASK, y, s, 1 - scores)
+    (doubt,) = base_model_warnings(TASK, y, s, 1 - scores)
     assert doubt.kind == "turned"
     assert doubt.is_question
     assert "seem to be of the other outcome" in doubt.text
@@ -39,18 +39,20 @@ def test_scores_of_the_other_outcome_are_asked_about():
 
 def test_an_f_that_is_worse_than_a_constant_is_asked_about():
     y, s, scores = people(rate=0.2)
-    assert not any(doubt.is_question for doubt in doubts_about(TASK, y, s, scores, 0.11))  # a low line has its reason
-    worse = doubts_about(TASK, y, s, np.clip(scores + 0.35, 0, 1))
+    assert not any(
+        doubt.is_question for doubt in base_model_warnings(TASK, y, s, scores, 0.11)
+    )  # a low line has its reason
+    worse = base_model_warnings(TASK, y, s, np.clip(scores + 0.35, 0, 1))
     assert worse[0].kind == "worse"
     assert "of everybody is right about" in worse[0].text
-    weighed = doubts_about(TASK, y, s, np.clip(1.2 * scores, 0, 1) ** 0.2, 0.6)
+    weighed = base_model_warnings(TASK, y, s, np.clip(1.2 * scores, 0, 1) ** 0.2, 0.6)
     assert weighed[0].kind == "worse"
     assert "cut-off of 0.6" in weighed[0].text
 
 
 def test_a_cut_off_is_proposed_where_few_have_the_outcome():
     y, s, scores = people(rate=0.03)
-    doubt = doubts_about(TASK, y, s, scores)[0]
+    doubt = base_model_warnings(TASK, y, s, scores)[0]
     assert doubt.kind == "one-sided"
     assert not doubt.is_question
     assert (scores > doubt.threshold).mean() == pytest.approx(y.mean(), abs=0.005)
@@ -61,13 +63,13 @@ def test_a_cut_off_is_proposed_where_few_have_the_outcome():
 
 def test_one_sided_without_a_way_out():
     y, s, _ = people(rate=0.03)
-    doubt = doubts_about(TASK, y, s, np.full(len(y), 0.03))[0]
+    doubt = base_model_warnings(TASK, y, s, np.full(len(y), 0.03))[0]
     assert (doubt.kind, doubt.threshold) == ("one-sided", None)
     assert "Other scores or features" in doubt.text
 
 
 def test_a_fair_f_needs_no_correction():
-    (doubt,) = doubts_about(TASK, *people(gap=0.0))
+    (doubt,) = base_model_warnings(TASK, *people(gap=0.0))
     assert doubt.kind == "fair"
     assert "little that demographic parity would correct" in doubt.text
 
@@ -81,11 +83,11 @@ def test_few_people_in_a_cell():
 def test_a_group_with_one_outcome_only():
     y, s, scores = people(2000)
     y = np.where(s == 0, 0, y)
-    few = next(doubt for doubt in doubts_about(TASK, y, s, scores) if doubt.kind == "few")
+    few = next(doubt for doubt in base_model_warnings(TASK, y, s, scores) if doubt.kind == "few")
     outcome = TASK.spec.outcomes[1]
     assert few.text.startswith(f"Nobody of {TASK.groups[0]} has “{outcome}”, so there is no true positive rate")
     y[np.flatnonzero(s == 0)[0]] = 1
-    few = next(doubt for doubt in doubts_about(TASK, y, s, scores) if doubt.kind == "few")
+    few = next(doubt for doubt in base_model_warnings(TASK, y, s, scores) if doubt.kind == "few")
     assert f"{TASK.groups[0]} with “{outcome}”: about 1 person, some 0 in the test part." in few.text
 
 
@@ -102,7 +104,7 @@ def test_many_groups_are_treated_alike_if_no_pair_differs_by_more_than_chance():
 def test_a_fair_f_of_many_groups_is_told_by_the_extremes():
     y, _, scores = people(gap=0.0)
     s = np.arange(len(y)) % 4
-    (doubt,) = doubts_about(load_task("law_school.race_sex"), y, s, scores)
+    (doubt,) = base_model_warnings(load_task("law_school.race_sex"), y, s, scores)
     assert doubt.kind == "fair"
     assert "of at least " in doubt.text
     assert doubt.text.count("%") == 2

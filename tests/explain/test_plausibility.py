@@ -9,7 +9,7 @@ import pytest
 from commod.datasets.task import Split
 from commod.experiments import prepare
 from commod.explain.checks import CHECKS, check_certainty, check_record
-from commod.explain.sense import SURE, certainty, explain_certainty, explain_record, explain_reversals
+from commod.explain.plausibility import SURE, certainty, explain_certainty, explain_record, explain_reversals
 from tests.fitting import case
 
 pytestmark = pytest.mark.quick
