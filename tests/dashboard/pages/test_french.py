@@ -63,7 +63,7 @@ def left_in_english(page, **query):
     return untranslated(shown(opened(page, lang="fr", **query)), shown(opened(page, **query)), NAMES)
 
 
-OTHER_DATA = ("charges", "few people", "with a shift")  # whose French is in the slow tests
+OTHER_DATA = ("three groups, and a link that is wrong", "few people", "with a shift")  # whose French is in the slow tests
 
 
 @pytest.mark.with_shap
