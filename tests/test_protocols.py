@@ -1,11 +1,17 @@
 """Other people's protocols: who is in which part, how a setting is chosen, and what stands beside what."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.benchmarks import protocols
 from tests.benchmarks.ffb_network import FFBNetwork
-from tests.benchmarks.protocols import NAMES, PROTOCOLS, choice, figures, published, table
+from tests.benchmarks.protocols import NAMES, PROTOCOLS, choice, figures, people, published, table
+
+BOTH = ("African-American", "Caucasian")
 
 # People of each protocol, and of its test part.
 SIZES = {
@@ -65,6 +71,18 @@ def test_what_is_published_stands_beside_ours(key):
     assert len(headings) == len(aims) + 1
     assert [row[0] for row in rows] == [*theirs, "our f", *NAMES.values()]
     assert all(row[1] == "" and "" not in row[2:] for row in rows[-len(NAMES) :])
+
+
+def test_a_split_is_run_from_f_to_the_figures_on_test(monkeypatch):
+    monkeypatch.setattr(protocols, "NAMES", {"oracle_roc": "ROC"})
+    whole = PROTOCOLS["linearpost_compas"]
+    few = partial(people, "compas.race", ["age", "priors_count"], lambda task: task.X.index < 900, BOTH)
+    of_f, *found = protocols.on_split(replace(whole, people=few), 0)
+    assert of_f["changed"] == 0
+    assert [row["aim"] for row in found] == [f"{aim:g}" for aim in whole.aims]
+    assert found[0]["changed"] <= found[-1]["changed"]
+    assert all(0.4 < row["accuracy"] < 1 for row in found)
+    assert protocols.on_split(replace(whole, people=few), 0)[1:] == found
 
 
 def test_the_network_learns_and_is_the_same_again():

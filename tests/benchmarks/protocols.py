@@ -134,8 +134,7 @@ def scene_of(task, scores, for_update, test):
     train, test = everyone.take(for_update), everyone.take(test)
     encoder = TabularEncoder().fit(task.features(train.X))
     encoded = [encoder.transform(task.features(part.X)) for part in (train, test)]
-    logit, cell = base_logits("f", test.X), test.sensitive.to_numpy() * 2 + test.y.to_numpy()
-    return Scene(task, "", 0, train, test, "f", encoder, train.X["f"].to_numpy(), logit, *encoded, cell)
+    return Scene(task, "", 0, train, test, "f", encoder, train.X["f"].to_numpy(), base_logits("f", test.X), *encoded)
 
 
 def figures(y, s, before, after):

@@ -63,8 +63,14 @@ def left_in_english(page, **query):
     return untranslated(shown(opened(page, lang="fr", **query)), shown(opened(page, **query)), NAMES)
 
 
+OTHER_DATA = ("three groups, and a link that is wrong", "few people", "with a shift")  # whose French is in the slow tests
+
+
 @pytest.mark.with_shap
-@pytest.mark.parametrize("query", EXPLORE.values(), ids=EXPLORE)
+@pytest.mark.parametrize(
+    "query",
+    [pytest.param(EXPLORE[case], id=case, marks=[pytest.mark.slow] * (case in OTHER_DATA)) for case in EXPLORE],
+)
 def test_explore_has_no_english_in_french(query):
     assert not left_in_english("app.py", **query)
 
