@@ -67,13 +67,13 @@ def show() -> None:
     with deferred_paint(), left:
         limited, offers = st.empty(), st.empty()
     with deferred_paint():
-        for sentence in trouble_in_words(result):
-            st.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
         with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
             draw_figures(result)
             if numbers.open:
                 draw_people()
                 draw_points()
+        for sentence in trouble_in_words(result):
+            st.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
         near = is_near("explore.below") or target.is_searching() or tour.is_at("why")
     rest = _begin_rest(settings, result) if near else _compute_rest(settings, result)
     with deferred_paint():
