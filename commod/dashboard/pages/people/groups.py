@@ -186,8 +186,8 @@ def draw_open(result: FitResult) -> None:
     if rows:
         st.html(html_table(headings, rows, caption="Segments in which the gap stays open"))
     st.caption(
-        f"On test; in brackets the 95 % interval. The widest {NEGLECTED}, of segments with {FEW} people or more of "
-        "both groups. Some are beyond chance by chance: of twenty such intervals one misses."
+        f"On test; in brackets the 95 % interval. The widest {NEGLECTED}, of segments with {FEW} people or more "
+        "on both sides. Some are beyond chance by chance: of twenty such intervals one misses."
     )
 
 
