@@ -321,10 +321,8 @@ def _scores_beside_line(frame: pd.DataFrame, choice: Choice) -> pd.Series:
     scores = _checked_scores(frame[choice.scores], choice)
     low, high = scores.min(), scores.max()
     if not low <= choice.threshold < high:
-        raise ChoiceError(
-            f"All scores in “{_short(choice.scores)}” are on one side of {choice.threshold:g}, so f decides alike "
-            f"about everybody: choose a cut-off between {low:.3g} and {high:.3g}."
-        )
+        told = f"All scores in “{_short(choice.scores)}” are on one side of {choice.threshold:g}"
+        raise ChoiceError(f"{told}: choose a cut-off between {low:.3g} and {high:.3g}.")
     return scores
 
 
@@ -356,10 +354,7 @@ def _check_split(task: Task, choice: Choice) -> None:
         known = part.sensitive != UNKNOWN
         labels = part.y[known].groupby(part.sensitive[known]).nunique()
         if len(labels) < len(task.groups) or (labels == 2).sum() < 2:
-            raise ChoiceError(
-                f"Split {way}, the rows to {what} lack an outcome in one of the groups: split at random, or choose "
-                "another column."
-            )
+            raise ChoiceError(f"Split {way}, the rows to {what} lack an outcome in a group: split in another way.")
 
 
 def _dropped_in_words(

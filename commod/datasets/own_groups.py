@@ -150,9 +150,7 @@ def check_groups(frame: pd.DataFrame, choice: Choice) -> None:
     if len(wanted) < 2 or len(wanted) < len(choice.groups) or not wanted <= found:
         raise ChoiceError(f"Choose two different groups of “{about}”, or more of them.")
     if len(wanted) > MAX_GROUPS:
-        raise ChoiceError(
-            f"“{about}” has {len(wanted)} groups; at most {MAX_GROUPS} can be compared: merge some of them."
-        )
+        raise ChoiceError(f"“{about}” has {len(wanted)} groups; at most {MAX_GROUPS} can be compared: merge some.")
 
 
 def check_sizes(y: pd.Series, codes: pd.Series, groups: Sequence[str]) -> None:

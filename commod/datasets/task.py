@@ -420,6 +420,6 @@ class Task:
 
 
 def _drawable(strata: np.ndarray) -> np.ndarray:
-    """The strata, but for those of one row: that cannot be on both sides, and so is drawn with the largest of them."""
+    """The strata, with those of one row merged into the largest: one row cannot be on both sides of a split."""
     codes, place, sizes = np.unique(strata, return_inverse=True, return_counts=True)
     return np.where(sizes[place] < 2, codes[sizes.argmax()], strata)

@@ -129,9 +129,7 @@ class BatchRows:
         weight = weights_in(reference, batch)
         if weight is None and "weight" in reference:
             name = short(reference["weight"])
-            self.notices.append(
-                f"The people tested on are weighted by “{name}”, which the batch lacks: each counts as one."
-            )
+            self.notices.append(f"The people tested on are weighted by “{name}”, these are not: each counts as one.")
         return weight
 
 

@@ -99,10 +99,8 @@ def _by_what_moved(found: Watched) -> Outcome:
     stayed = f"{with_capital(name)} did not move more than chance explains"
     if len(small := _too_small(found)):
         few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
-        told = (
-            f"There are too few new people of {few}: a group is compared from {SCARCE} people on. {with_capital(name)}"
-        )
-        return Outcome("unknown", "Cannot tell", f"{told}: {revealed}. {counted}.")
+        told = f"There are too few new people of {few}: a group is compared from {SCARCE} people on."
+        return Outcome("unknown", "Cannot tell", f"{told} {with_capital(name)}: {revealed}. {counted}.")
     if row["moved"]:
         return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains.")
     if len(far):

@@ -202,9 +202,7 @@ def read_model(content: bytes) -> Portable:
         raise JsonError(f"The file holds no model that can be used: {short(told.rstrip('.'), 300)}.") from None
     if len(model.columns) > MAX_COLUMNS or not all(isinstance(n, str) and len(n) <= MAX_TEXT for n in model.columns):
         needs = f"{len(model.columns):,} columns"
-        raise JsonError(
-            f"The model needs {needs}; a table has at most {MAX_COLUMNS}, each with a name: choose another."
-        )
+        raise JsonError(f"The model needs {needs}; a table has at most {MAX_COLUMNS}, with names: choose another.")
     return model
 
 

@@ -23,9 +23,7 @@ def _in_parts() -> TableError:
 
 
 def _too_large() -> TableError:
-    return TableError(
-        f"The file unpacks to more than {MAX_UNPACKED // 2**20} MB: that is refused. Write fewer rows or shorter texts."
-    )
+    return TableError(f"The file unpacks to more than {MAX_UNPACKED // 2**20} MB. Write fewer rows or shorter texts.")
 
 
 def unpack_apart(content: bytes) -> pa.Table:

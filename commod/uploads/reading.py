@@ -311,10 +311,8 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
                 formulas.append(short(name))
         columns[name] = values
     if formulas:
-        notices = [
-            *notices,
-            f"Cells of {', '.join(formulas[:3])} begin like formulas: they are taken as text and never evaluated.",
-        ]
+        some = ", ".join(formulas[:3])
+        notices.append(f"Cells of {some} begin like formulas: they are taken as text and never evaluated.")
     checked = pd.DataFrame(columns)
     checked.attrs = frame.attrs
     return ReadTable(checked, tuple(notices))

@@ -18,10 +18,7 @@ _NOTICES = b"notices"
 
 
 def _damaged() -> TableError:
-    return TableError(
-        "The Excel workbook is damaged or too large, or its cells lie too far apart: save its first sheet as CSV in "
-        "UTF-8."
-    )
+    return TableError("The workbook is damaged or too large, or its cells lie too far apart: save it as CSV in UTF-8.")
 
 
 def unpack_workbook_apart(content: bytes) -> tuple[pa.Table, list[str]]:

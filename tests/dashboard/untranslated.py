@@ -8,25 +8,12 @@ import pyarrow as pa
 from google.protobuf.message import Message
 
 # Fields of Streamlit's messages, and of JSON inside them, that nobody reads.
-UNREAD = {
-    *(
-        "id",
-        "key",
-        "element_id",
-        "form_id",
-        "icon",
-        "page_script_hash",
-        "url",
-        "user_key",
-        "language",
-        "page",
-        "code_text",
-    ),
-    *("component_name", "format", "mark", "type", "selection_mode", "$schema", "config", "field", "query", "route"),
-    *("sliders", "marks", "layout", "symbols", "axes", "kind", "line", "filter", "calculate", "as", "js_content"),
-    *("labelExpr", "range", "orient", "transform", "name", "groupby", "shape", "color", "params", "css_content"),
-    *("html_content", "url_pathname", "aggregate", "op", "labelAlign", "query_string", "raw_value", "default_value"),
-}
+UNREAD = set(
+    "id key element_id form_id icon page_script_hash url user_key language page code_text component_name format mark "
+    "type selection_mode $schema config field query route sliders marks layout symbols axes kind line filter calculate "
+    "as labelExpr range orient transform name groupby shape color params js_content css_content html_content "
+    "url_pathname autosize theme test aggregate op labelAlign query_string raw_value default_value".split()
+)
 # Pictures, icons, addresses and code are no words.
 _NO_WORDS = re.compile(r"!\[\]\([^)]*\)|:material/\w+:|:(?:gray|green|orange|red)\[|\?data=\S+|https?://\S+|`[^`]*`")
 _TAG = re.compile(r"<(style|script)\b.*?</\1>|<[^>]*?\s(?:aria-label|title|alt)=\"([^\"]*)\"[^>]*>|<[^>]+>", re.S)
@@ -92,7 +79,7 @@ def _of_text(text):
 def _of_json(value):
     if isinstance(value, dict):
         for name, part in value.items():
-            if name not in UNREAD:
+            if name not in UNREAD and not (name == "settings" and isinstance(part, dict)):  # by their names in links
                 yield from _of_json(part)
     elif isinstance(value, list):
         for part in value:

@@ -220,8 +220,8 @@ def test_the_latest_rows_are_tested_on(table, form):
         ({"time": "city"}, "no dates and no numbers"),
         ({"person": "hired"}, "cannot be split by the outcome"),
         ({"person": "nation"}, "Too few people are left"),
-        ({"person": "group"}, "lack an outcome in one of the groups"),
-        ({"time": "group_code"}, "lack an outcome in one of the groups"),
+        ({"person": "group"}, "lack an outcome in a group"),
+        ({"time": "group_code"}, "lack an outcome in a group"),
     ],
 )
 def test_a_split_that_does_not_work_is_told_so(table, change, says):

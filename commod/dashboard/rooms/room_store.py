@@ -174,9 +174,9 @@ class RoomStore(RoomDatabase):
     # ---- Being there ----
 
     def present(self, code: str, token: str, *, browser: str) -> Here:
-        """Who this is, and her room as `look` gives it. Pages see a room in this way only: `look` asks nobody."""
+        """Who this is, and their room. Pages see a room only this way: `look` asks nobody who they are."""
         key, room = hash_of(token, browser), self.look(code)
-        if key not in room.seats:  # she may have come in since, by another process
+        if key not in room.seats:  # they may have come in since, by another process
             self._kept.pop(room.code, None)
             room = self.look(code)
         number = room.seats.get(key)
@@ -200,7 +200,7 @@ class RoomStore(RoomDatabase):
         return self._look(tidy)
 
     def seen(self, seat: Seat, at: str = "") -> None:
-        """Somebody is still there, with a step open (`step_address`) or none: now and then it is written of all."""
+        """Heartbeat of a seat, with the step it has open (`step_address`); written to the database in batches."""
         self._seen[seat.key] = checked_word(at)
         if self._presence.take(_EVERYBODY):
             taken, self._seen = self._seen, {}

@@ -1,4 +1,4 @@
-"""Tables that a teacher has put beside her lessons: data sets for everybody who uses this server.
+"""Tables that teachers put next to their lessons: data sets for everybody who uses this server.
 
 `COMMOD_LESSONS` names the folder. A scenario there says of each table what is what, in the words of the command line
 (docs/workshop.md).

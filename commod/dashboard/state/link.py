@@ -42,11 +42,8 @@ def access_from_link(parameters: Mapping[str, str]) -> tuple[Access, list[str]]:
     if "controls" not in parameters:
         return Access(), []
     asked = [name.strip() for name in parameters["controls"][:400].split(",") if name.strip()]
-    notices = [
-        f"The link names a control “{name[:20]}”, which is not known. Known are: {', '.join(FREEZABLE)}."
-        for name in asked
-        if name not in FREEZABLE
-    ][:3]
+    known, unknown = ", ".join(FREEZABLE), [name[:20] for name in asked if name not in FREEZABLE][:3]
+    notices = [f"The link names a control “{name}”, which is not known. Known are: {known}." for name in unknown]
     return Access(frozenset(asked) & frozenset(FREEZABLE), parameters.get("rest") == "hidden"), notices
 
 

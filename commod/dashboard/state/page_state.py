@@ -33,7 +33,7 @@ class PageState(Generic[State]):
 
 
 def mirrored(key: str, value: Any, take: Callable[[Any], None]) -> dict[str, Any]:
-    """Arguments of a widget that shows a value which its page keeps, and hands on what is chosen instead."""
+    """Widget arguments that bind a widget to a value its page stores: `take` receives what is chosen."""
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 

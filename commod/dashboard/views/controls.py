@@ -137,4 +137,4 @@ def _why_frozen() -> str:
 def notices() -> None:
     """What was wrong with the link."""
     for notice in session.state().notices:
-        st.warning(escape_markdown(notice), icon=":material/link_off:")
+        st.warning(escape_markdown(say_declared(notice)), icon=":material/link_off:")

@@ -229,12 +229,6 @@ def _style(name: str) -> MethodStyle:
     return MethodStyle(label_of(name), shade, SHAPES[place % len(SHAPES)], method.needs_sensitive)
 
 
-def method_of(settings: Settings) -> str:
-    """COMMOD in the form of the sliders; multiplying, with or without a shift, counts as the paper's."""
-    name = f"commod_{settings.update}"
-    return name if name in METHODS else "commod"
-
-
 # ---- sweeping ----
 
 

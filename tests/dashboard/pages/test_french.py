@@ -7,11 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from commod.dashboard.text.glossary import _file, words
 from commod.dashboard.text.language import DECLARED, declared, phrase, phrases
-from commod.dashboard.text.menu import PAGES, TRANSLATED
+from commod.dashboard.text.menu import TRANSLATED
 from commod.datasets import load_task
 from tests.browsing import ROOT
 from tests.dashboard.driving import fine, run
 from tests.dashboard.untranslated import shown, untranslated
+from tests.snapshots import script_of
 from tests.waiting import PATIENCE
 
 # What is folded, or opened by a click.
@@ -23,7 +24,7 @@ FOLDS = (
 CHARGES = sorted(load_task("compas").X["charge"].unique(), key=len, reverse=True)
 NAMES = "|".join(
     [
-        r"λ_\w+|P-Rule|COMMOD|SHAP|COMPAS|AUC|F1|LSAT|GPA|DM|US|Python|CSV|JSON|HTML|QR|English|logit|Mentor|Concepts?",
+        r"λ_\w+|P-Rule|COMMOD|SHAP|COMPAS|AUC|F1|LSAT|GPA|DM|US|Python|CSV|JSON|HTML|QR|English|logit|Mentor|[Cc]oncepts?",
         r"Gradient boosting|FRAPPE|LPP|ROC|AdvDebias|points?|Score|Décision|pages?|questions?|[Mm]inutes?|[Cc]ode",
         r"«\s(?:equalized odds|equalized odds difference|expected calibration error)\s»|et al\.|ABC DEF",
         *(re.escape(charge) for charge in CHARGES if charge != "other"),
@@ -41,7 +42,7 @@ EXPLORE = {
         "max_changes": "50",
         "fairness": "equalized_odds",
     },
-    "a tree": {"data": "compas", "groups": "age", "update": "tree"},
+    "three groups, and a link that is wrong": {"data": "compas", "groups": "age", "update": "wood"},
     "few people": {"data": "german"},
     "with a shift": {"data": "ratings"},
     "nothing changes": {"lambda_fair": "0"},
@@ -62,8 +63,15 @@ def left_in_english(page, **query):
     return untranslated(shown(opened(page, lang="fr", **query)), shown(opened(page, **query)), NAMES)
 
 
+# Cases whose French is in the slow tests.
+OTHER_DATA = ("three groups, and a link that is wrong", "few people", "with a shift")
+
+
 @pytest.mark.with_shap
-@pytest.mark.parametrize("query", EXPLORE.values(), ids=EXPLORE)
+@pytest.mark.parametrize(
+    "query",
+    [pytest.param(EXPLORE[case], id=case, marks=[pytest.mark.slow] * (case in OTHER_DATA)) for case in EXPLORE],
+)
 def test_explore_has_no_english_in_french(query):
     assert not left_in_english("app.py", **query)
 
@@ -85,10 +93,12 @@ def test_english_left_in_a_french_page_is_found():
     assert untranslated(french, english, NAMES) == ["12 of 15 décisions", "Whose decisions change"]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in TRANSLATED])
-def test_other_pages_say_that_they_are_in_english(page):
-    told = phrase("fr", "frame.not_translated")
-    assert told in [caption.value for caption in fine(run(page, lang="fr")).main.caption]
+@pytest.mark.parametrize("name", ["people", "what_if", "data", "paper", "your_data", "take_home", "runs"])
+def test_other_pages_say_that_they_are_in_english(name):
+    assert script_of(name) not in TRANSLATED
+    app = fine(run(script_of(name), lang="fr"))
+    assert phrase("fr", "frame.not_translated") in [caption.value for caption in app.main.caption]
+    assert untranslated({app.title[0].value}, {app.title[0].value}, "")
 
 
 def test_a_page_in_english_does_not_say_so():

@@ -13,10 +13,10 @@ from commod.charts.compare import DEPLOYED_STYLE
 from commod.charts.limits import CURRENT_STYLE
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
-from commod.dashboard.state.page_state import PageState
+from commod.dashboard.state.page_state import PageState, mirrored
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.views.methods import label_of, method_of
+from commod.dashboard.views.methods import label_of, own_method
 from commod.dashboard.views.points import Swept, as_rows, point_columns
 from commod.experiments import Sweep
 from commod.experiments.biased import figures_if_missed
@@ -57,19 +57,11 @@ def link() -> dict[str, str]:
 
 def _slider(place: Any, title: str, name: str, grid: tuple[float, ...], form: str, usual: float = 0.0) -> float:
     """A slider that keeps its value when its page is left."""
-    asked, key = _asked(), f"limits_{name}"
-    wanted = asked.get(name, usual)
-    st.session_state.setdefault(key, min(grid, key=lambda value: abs(value - wanted)))
-    return float(
-        place.select_slider(
-            title,
-            grid,
-            format_func=lambda value: format(value, form),
-            key=key,
-            on_change=lambda: asked.update({name: st.session_state[key]}),
-            help=tip("budget") if name == "budget" else None,
-        )
-    )
+    asked, about = _asked(), tip("budget") if name == "budget" else None
+    nearest = min(grid, key=lambda value: abs(value - asked.get(name, usual)))
+    key = f"limits_{name}"
+    shown = mirrored(key, st.session_state.get(key, nearest), lambda value: asked.update({name: value}))
+    return float(place.select_slider(title, grid, format_func=lambda value: format(value, form), help=about, **shown))
 
 
 def ask(criterion: Criterion, limits: Limits) -> tuple[float, float]:
@@ -139,12 +131,12 @@ class Drawn(Swept):
     @property
     def form(self) -> str:
         """COMMOD in the form of the sliders, as it is called in the picture."""
-        return label_of(method_of(self.settings))
+        return label_of(own_method(self.settings))
 
     @property
     def own_sweep(self) -> Sweep | None:
         """Its sweep, if it is drawn."""
-        return self.sweeps.get(method_of(self.settings))
+        return self.sweeps.get(own_method(self.settings))
 
     @cached_property
     def most(self) -> float:

@@ -146,7 +146,7 @@ def show() -> None:
         names: list[str] = []
         st.caption("In one direction only, as g on Explore: the methods change decisions both ways and are left out.")
     else:
-        names = sweeps.choose_methods(settings, usual=[*QUICK, *({sweeps.method_of(settings)} - {*QUICK})])
+        names = sweeps.choose_methods(settings, usual=QUICK)
     session.keep_link(**sweeps.link(), **link())
     found = sweeps.known(settings, names)
     waits = len(found) < len(names)

@@ -62,27 +62,24 @@ def draw_outcomes(result: FitResult) -> None:
     )
 
 
-def _draw_two(frame: pd.DataFrame, words: tuple[str, str]) -> None:
+def _before_and_now(frame: pd.DataFrame) -> pd.DataFrame:
+    """Two rows of a chart for each group that has people."""
     rows = []
     for rank, row in enumerate(frame[frame["count"] > 0].to_dict("records")):
-        ends = sorted((row["rate_before"], row["rate_after"]))
         few = "" if row["enough"] else ", too few"
+        group = {"name": f"{row['group']} ({row['count']:,}{few})", "rank": rank}
+        group |= {name: row[name] for name in ("low", "high", "count")}
         for model, part in ((BEFORE, "before"), (AFTER, "after")):
-            rows.append(
-                {
-                    "name": f"{row['group']}, “{words[row['label']]}” ({row['count']:,}{few})",
-                    "rank": rank,
-                    "model": model,
-                    "rate": row[f"rate_{part}"],
-                    "low": ends[0],
-                    "high": ends[1],
-                    "people": row[part],
-                    "count": row["count"],
-                }
-            )
+            rows.append(group | {"model": model, "rate": row[f"rate_{part}"], "people": row[part]})
+    return pd.DataFrame(rows)
+
+
+def _draw_two(frame: pd.DataFrame, words: tuple[str, str]) -> None:
+    names = [f"{group}, “{words[label]}”" for group, label in zip(frame["group"], frame["label"], strict=True)]
+    rates = frame[["rate_before", "rate_after"]]
     draw(
         plot_outcomes,
-        pd.DataFrame(rows),
+        _before_and_now(frame.assign(group=names, low=rates.min(axis=1), high=rates.max(axis=1))),
         alt="Rates of positive decisions by group and label, before and now.",
         table=OUTCOMES,
         decision=words[1],
@@ -91,16 +88,9 @@ def _draw_two(frame: pd.DataFrame, words: tuple[str, str]) -> None:
 
 def _draw_many(frame: pd.DataFrame, decision: str) -> None:
     """One label of many groups, with the intervals of the rates now and everyone's rate."""
-    rows = []
-    for rank, row in enumerate(frame[frame["count"] > 0].to_dict("records")):
-        few = "" if row["enough"] else ", too few"
-        group = {"name": f"{row['group']} ({row['count']:,}{few})", "rank": rank}
-        group |= {name: row[name] for name in ("low", "high", "count")}
-        for model, part in ((BEFORE, "before"), (AFTER, "after")):
-            rows.append(group | {"model": model, "rate": row[f"rate_{part}"], "people": row[part]})
     draw(
         plot_group_rates,
-        pd.DataFrame(rows).assign(overall=frame["after"].sum() / frame["count"].sum()),
+        _before_and_now(frame).assign(overall=frame["after"].sum() / frame["count"].sum()),
         alt="Rates of positive decisions by group, before and now.",
         table=OUTCOMES,
         decision=decision,

@@ -154,7 +154,13 @@ class Page {
     this.settings = settings;
     this.place();
     this.draw();
-    if (!this.lesson) history.replaceState(null, "", `?${new URLSearchParams({ ...Object.fromEntries(this.asked), ...settings })}`);
+    this.link();
+  }
+
+  // The address of what is shown; not while the hand drags, since browsers allow only so many changes of it.
+  link() {
+    if (this.lesson || this.root.picture.isPressed) return;
+    history.replaceState(null, "", `?${new URLSearchParams({ ...Object.fromEntries(this.asked), ...this.settings })}`);
   }
 
   draw() {
@@ -197,7 +203,10 @@ class Page {
     rest.open = $("#sliders details")?.open ?? innerWidth > 640;
     const control = (name, input, kind = "") => {
       input.addEventListener("input", () => this.go({ ...this.settings, [name]: pack.grid[name][input.value] ?? input.value }));
-      input.addEventListener("change", () => this.draw());
+      input.addEventListener("change", () => {
+        this.draw();
+        this.link();
+      });
       const label = build("label", { for: input.id }, words.controls[name], build("output", { for: input.id }));
       return build("div", { class: `control st-key-${input.id} ${kind}` }, label, input);
     };

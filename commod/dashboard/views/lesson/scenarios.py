@@ -248,10 +248,8 @@ def _check_expression(where: str, expression: str, step: Step) -> None:
     try:
         facts = script.facts_in(expression)
     except TemplateError:
-        raise ScenarioError(
-            f"{where}: the condition “{expression}” cannot be read: write a fact, or compare two "
-            "(after.worse < before.worse), and join several with and, or, not."
-        ) from None
+        example = "after.worse < before.worse and not move.played"
+        raise ScenarioError(f"{where}: “{expression}” cannot be read. Write a condition like “{example}”.") from None
     for fact in sorted(facts):
         _check_fact(where, fact, step)
 
