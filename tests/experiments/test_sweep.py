@@ -170,7 +170,7 @@ def test_a_fair_model_is_looked_for_between_two_that_favour_different_groups(sce
     assert fairness.max() > 0.97
 
 
-@pytest.mark.parametrize(("name", "fairness"), [("lpp", DP), ("fst", EO)])
+@pytest.mark.parametrize(("name", "fairness"), [pytest.param("lpp", DP, marks=pytest.mark.slow), ("fst", EO)])
 def test_placed_values_leave_smaller_gaps_than_even_ones(scene, few, name, fairness):
     """On the training rows, which is all that placing looks at."""
     given = {"sensitive_features": scene.train.sensitive}

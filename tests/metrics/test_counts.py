@@ -104,6 +104,7 @@ def test_small_groups_are_left_out_where_two_are_large_enough():
     assert compared_groups([SCARCE - 1, few, 500]).tolist() == [False, True, True]
     assert compared_groups([SCARCE - 1, 5, 500]).tolist() == [True, True, True]
     assert compared_groups([0, few, few]).tolist() == [False, True, True]
+    assert compared_groups([0, 1, 9]).tolist() == [False, True, True]
     assert compared_groups([0, 0, 9]).tolist() == [True, True, True]
 
 

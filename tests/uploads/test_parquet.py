@@ -42,6 +42,5 @@ def test_the_table_comes_back_as_it_was():
 
 @pytest.mark.longer
 def test_a_table_that_is_too_large_is_refused_whatever_its_footer_says():
-    for hidden in (False, True):
-        with pytest.raises(TableError, match="unpacks to more than 256 MB"):
-            parquet.unpack_apart(swollen_page(300, hidden=hidden))
+    with pytest.raises(TableError, match="unpacks to more than 256 MB"):  # test_reading.py has one that tells
+        parquet.unpack_apart(swollen_page(300, hidden=True))

@@ -176,7 +176,7 @@ def test_without_fork_the_server_computes(monkeypatch, kind):
 
 
 @pytest.mark.with_refits
-@pytest.mark.parametrize("drawn", ["rows", "splits"])
+@pytest.mark.parametrize("drawn", ["rows", pytest.param("splits", marks=pytest.mark.slow)])
 def test_refits_in_parts_and_by_paths_are_the_same_to_the_last_digit(drawn):
     result = fit_result(SETTINGS)
     once = tasks.some_refits(result, drawn, 0, 4, None)[0]

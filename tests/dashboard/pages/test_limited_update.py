@@ -72,6 +72,7 @@ def test_the_controls_move_it_and_undo_takes_it_back():
     assert "without" not in app.query_params
 
 
+@pytest.mark.slow  # links are checked below
 def test_another_data_set_has_other_features():
     app = fine(run(without="lsat", reason="old"))
     app.selectbox(key="set_data").set_value("german").run()

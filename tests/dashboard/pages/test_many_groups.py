@@ -103,6 +103,7 @@ def test_methods_for_two_groups_are_named_where_there_are_more():
     assert not WRONG.search(everything(app).replace("It is about two groups", ""))
 
 
+@pytest.mark.slow  # tests/experiments/test_groups.py counts them
 def test_compare_draws_who_changed_by_group(monkeypatch):
     monkeypatch.setattr(sweep, "EFFORT", 3)
     app = fine(run("pages/compare.py", **CROSSED, methods="commod,lpp"))

@@ -108,6 +108,7 @@ def test_the_largest_reversals_are_those_whose_score_moves_furthest(law):
     assert [row[1] for row in rows] == [f"{f[i]:.1%} → {g[i]:.1%}" for i in (int(row[0]) for row in rows)]
 
 
+@pytest.mark.slow  # the tab is opened above
 def test_more_merit_is_named_with_its_direction_and_what_matters_stands_first():
     app = run(PEOPLE, data="compas")
     app.session_state["people_sense"] = "More merit"

@@ -111,6 +111,7 @@ def test_a_data_set_without_the_truth_shows_a_table_once_the_slider_moves():
     assert headings(app) == ["By the record", "If it misses 20%"]
 
 
+@pytest.mark.slow  # Who changed is asked by default
 def test_limits_are_recomputed_for_a_biased_record():
     app = fine(run("pages/limits.py", fairness="equalized_odds", methods="commod"))
     before = words(app)

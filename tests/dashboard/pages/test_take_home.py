@@ -292,10 +292,14 @@ def test_the_same_model_and_date_give_the_same_bytes():
     assert first.replace("1 May 2026", "2 May 2026") == report(result, date="2 May 2026")
 
 
-def test_the_report_where_nothing_changes_and_where_the_worse_outcome_is_positive():
+def test_the_report_where_nothing_changes():
     nothing = report(fit_result(replace(defaults("law_school"), lambda_fair=0.0)))
     assert "No decision changes at this setting" in nothing
     check_self_contained(Reader(nothing))
+
+
+@pytest.mark.slow  # below it is told of both decisions by default
+def test_the_report_where_the_worse_outcome_is_positive():
     settings = replace(defaults("compas"), fairness="equalized_odds", f="gradient_boosting")
     text = Reader(report(fit_result(settings))).text
     assert "nobody can do better than a disparate mistreatment of" in text
@@ -379,6 +383,7 @@ def test_predictions_read_back_are_those_of_the_models():
     np.testing.assert_array_equal(frame["refits_that_change"], again.share)
 
 
+@pytest.mark.slow  # one that counts is by default
 def test_an_update_that_may_shift_is_told_in_report_and_predictions():
     result = fit_result(replace(defaults("law_school"), update="affine"))
     frame = pd.read_csv(io.BytesIO(predictions_csv(result, refits(result))))

@@ -90,6 +90,7 @@ def test_every_page_works_on_own_data(app, page):
         assert "applicants.csv, uploaded in this session" in app.main.markdown[0].value
 
 
+@pytest.mark.slow  # tests/dashboard/test_own_f.py trains one, too
 def test_f_can_be_trained_instead(app):
     fine(app.switch_page("app.py").run())
     before = figure(app, "P-Rule")
