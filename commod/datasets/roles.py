@@ -154,7 +154,7 @@ def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
 
     best = _best(columns, likely, _TARGET_SURE)
     # Two values in the last column are no proof.
-    return best if told_by(best) > 0 else Guess(best, _RIGHT["nothing"], best.others)
+    return best if told_by(best) > 1 else Guess(best, _RIGHT["nothing"], best.others)
 
 
 def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:

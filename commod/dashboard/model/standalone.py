@@ -216,10 +216,6 @@ def _content(settings: Settings, grid: Grid, parts: Sequence[Any], people: bool,
         "made": f"commod {__version__}",
         "query": to_link(settings.model()),
         "grid": {name: [_written(value) for value in values] for name, values in grid.items()},
-        # What is said behind the values of the sliders.
-        "behind": {
-            update: in_words(replace(settings, update=update, k=1)).partition("k 1")[2] for update in grid["update"]
-        },
         "good": scene.task.spec.favourable == 1,
         "many": len(rows[0]["people"]) > FEW_GROUPS,
         "criteria": {
@@ -256,8 +252,13 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
         name: {value: declared(language, title) for value, title in CONTROLS[name].options(settings.task_name).items()}
         for name in ("fairness", "update")
     }
+    settings_of = {
+        update: declared(language, in_words(replace(settings, update=update, k=1))) for update in titled["update"]
+    }
     return own | {
         "title": declared(language, spec.title),
+        # What is said behind the values of the sliders.
+        "behind": {update: words.partition("k 1")[2] for update, words in settings_of.items()},
         "story": f"{story(language, spec)} {phrase(language, 'explore.models')}".replace("**", ""),
         "yes": yes,
         "no": no,

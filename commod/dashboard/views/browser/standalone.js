@@ -14,6 +14,8 @@ const row = (columns, n) => {
   if (object) return Object.fromEntries(Object.entries(object).map(([name, each]) => [name, row(each, n)]));
   return list ? list.map((each) => row(each, n)) : all ? all[n] : few[index ? index[n] : 0];
 };
+// A value of a slider as it is written in a language.
+const written = (value, language) => (language === "fr" ? value.replace(".", ",") : value);
 const pairs = (flat) => new Map(Array.from({ length: flat.length / 2 }, (_, i) => flat.slice(2 * i, 2 * i + 2)));
 const SLIDERS = ["lambda_fair", "lambda_ratio", "lambda_concepts", "k"], CHOICES = ["fairness", "update"];
 const AXES = ["fairness", "update", "lambda_ratio", "lambda_concepts", "lambda_fair"];
@@ -53,8 +55,9 @@ class Models {
   picture(settings, language) {
     const key = `${this.number(settings)} ${settings.k} ${language}`, { pack } = this;
     if (!this.made.has(key)) {
-      const sliders = SLIDERS.map((name) => `${pack.words[language].symbols[name]} ${settings[name]}`).join(", ");
-      const text = { ...this.part(settings, "text", language), setting: sliders + pack.behind[settings.update] };
+      const { symbols, behind } = pack.words[language];
+      const sliders = SLIDERS.map((name) => `${symbols[name]} ${written(settings[name], language)}`).join(", ");
+      const text = { ...this.part(settings, "text", language), setting: sliders + behind[settings.update] };
       this.made.set(key, { ...this.part(settings, "picture"), settings: { ...pack.query, ...settings }, text });
     }
     return this.made.get(key);
@@ -230,7 +233,7 @@ class Page {
       const input = $(`#set_${name}`), value = this.settings[name];
       input.value = this.pack.grid[name].indexOf(value);
       input.setAttribute("aria-valuetext", value);
-      input.previousElementSibling.querySelector("output").textContent = value;
+      input.previousElementSibling.querySelector("output").textContent = written(value, this.language);
     }
   }
 
@@ -419,7 +422,7 @@ class Lesson {
     const worse = models.part(there, "people").reduce((sum, [raised, lowered]) => sum + (pack.good ? lowered : raised), 0);
     return {
       one: words.called[this.high], other: words.called[this.low], first: groups[this.high].of_100, second: groups[this.low].of_100,
-      yes: words.yes, goal, guess: this.guesses[step], control: words.controls.lambda_fair, worse: page.number(worse),
+      yes: words.yes, goal: written(goal, page.language), guess: this.guesses[step], control: words.controls.lambda_fair, worse: page.number(worse),
       changed: page.number(count), of: page.number(of), share: page.number((100 * count) / of, 1),
       before: page.number(100 * accuracy.f), now: page.number(100 * accuracy.g, 1),
       figure: words.axis[start.fairness], f: page.number(fair.f, 2), g: page.number(fair.g, 2),
