@@ -83,7 +83,7 @@ def _groups(result: FitResult) -> None:
     for name, row in rows:
         if row["count"] < FEW:
             st.warning(
-                tip("small_group", group=name, count=row["count"], people=people, few=FEW),
+                tip("group_is_small", group=name, count=row["count"], people=people, few=FEW),
                 icon=":material/group_off:",
             )
 
