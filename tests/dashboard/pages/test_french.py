@@ -63,7 +63,8 @@ def left_in_english(page, **query):
     return untranslated(shown(opened(page, lang="fr", **query)), shown(opened(page, **query)), NAMES)
 
 
-OTHER_DATA = ("few people", "with a shift")  # whose French is in the slow tests
+# Cases whose French is in the slow tests.
+OTHER_DATA = ("three groups, and a link that is wrong", "few people", "with a shift")
 
 
 @pytest.mark.with_shap
