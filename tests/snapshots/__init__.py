@@ -29,6 +29,9 @@ MOST_OPTIONS = 8  # of a widget that are spelled out
 # What comes when it comes.
 LATER = re.compile(r",? \\\[[^]]*\] over refits|\n +refits \[.*?\]| There are no refits of it yet[^.]*\.")
 
+# Small pictures of ideas, which no diff can show.
+PICTURE = re.compile(r"!\[\]\(data:[^)]*\)\s*")
+
 
 def cases():
     """(page, data set, language) of every file."""
@@ -62,7 +65,7 @@ def text_of(app):
     """What a page says, an element a line, from top to bottom; the sidebar last."""
     address = "&".join(f"{key}={_joined(value)}" for key, value in sorted(app.query_params.items()))
     text = "\n".join([f"address: ?{address}", *_lines(app.main), "", "sidebar", *_lines(app.sidebar)]) + "\n"
-    return LATER.sub("", text)
+    return PICTURE.sub("", LATER.sub("", text))
 
 
 def _joined(value):
