@@ -40,7 +40,7 @@ def tick_format(form: Any) -> Any:
 
 def towards(title: str, fairer: str) -> str:
     """The title of an axis with the way that is fairer, "fairer →" or "← fairer", on its side."""
-    return f"{fairer}   {title}" if fairer.startswith("←") else f"{title}   {fairer}".rstrip()
+    return f"{fairer} · {title}" if fairer.startswith("←") else f"{title} · {fairer}" if fairer else title
 
 
 def line_at(value: float, told: str) -> alt.Chart:

@@ -26,6 +26,8 @@ def single_threaded() -> Iterator[None]:
     """
     global _inside, _limit
     torch = sys.modules.get("torch")
+    if not hasattr(torch, "set_num_threads"):  # not loaded, or another thread is still importing it
+        torch = None
     torch_threads = torch.get_num_threads() if torch else 1
     if torch and torch_threads > 1:
         torch.set_num_threads(1)
