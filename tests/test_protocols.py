@@ -85,6 +85,7 @@ def test_a_split_is_run_from_f_to_the_figures_on_test(monkeypatch):
     assert protocols.on_split(replace(whole, people=few), 0)[1:] == found
 
 
+@pytest.mark.slow
 def test_the_network_learns_and_is_the_same_again():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -216,7 +217,7 @@ def caption(key, points):
     apart += f" {spread.iloc[1]:.3f} in the aim" if apart else ""
     seeds = points["seed"].nunique()
     told = f"**{protocol.title}**: {' / '.join(protocol.shown)}. Ours: {seeds} seed{'s' * (seeds > 1)}{apart}."
-    return f"{told} Theirs: {published(key)['source']}."
+    return fill(f"{told} Theirs: {published(key)['source']}.", 120)
 
 
 def points_of(key, seeds=None):

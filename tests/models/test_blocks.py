@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from commod import Commod
 from commod.datasets import blocks
 from commod.datasets.encoding import TabularEncoder
-from commod.models import adversary, base_scores, levers
+from commod.models import adversary, base_scores, design
 from commod.models.base_scores import base_logits
 from commod.models.concepts import feature_distances
 
@@ -32,7 +32,7 @@ def small_blocks(monkeypatch):
 
     def cut(size=64):
         monkeypatch.setattr(blocks, "BLOCK", size)
-        for module in (blocks, adversary, levers, base_scores):
+        for module in (blocks, adversary, design, base_scores):
             monkeypatch.setattr(module, "WHOLE", 100)
 
     return cut
