@@ -144,7 +144,7 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
 
 def _without_titles(text: str) -> tuple[str, list[str]]:
     """The text with lines above the names emptied that hold one cell, as exports have them; and a notice of that."""
-    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)", text[:20_000])[:10]
+    *lines, _ = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text[:20_000], maxsplit=10)
     mark = max(DELIMITERS, key="".join(lines).count)
     cells = [sum(bool(cell.strip(' "')) for cell in line.split(mark)) for line in map(str.strip, lines)]
     above = next((place for place, count in enumerate(cells) if count > 1), 0)

@@ -95,6 +95,7 @@ def test_where_equalized_odds_takes_more_changes_than_are_counted(monkeypatch):
     assert price_of(scene, "equalized_odds", 0.1, 0.01).empty
 
 
+@pytest.mark.slow  # its page is tested
 def test_who_is_not_told_the_group_lies_between_f_and_the_exact_bound():
     scene = prepare("law_school")
     blind = limits.blind_limits_of(scene, "demographic_parity")

@@ -65,8 +65,7 @@ ADVERSARIAL = {"solver": "adversarial", "solver_options": {"epochs": 60, "learni
                 {"rescaler": "mlp", "solver_options": {"max_iter": 10}},
             )
         ),
-        ("demographic_parity", ADVERSARIAL),
-        pytest.param("equalized_odds", ADVERSARIAL, marks=pytest.mark.slow),
+        *(pytest.param(fairness, ADVERSARIAL, marks=pytest.mark.slow) for fairness in CRITERIA),
     ],
 )
 @pytest.mark.filterwarnings("ignore:COMMOD did not converge")  # the network is given few steps

@@ -112,7 +112,7 @@ def test_own_data_without_a_merit_leave_the_question_open():
     assert {row[PLACES["merit"]] for row in found.values()} == {"– open\nno merit is declared"}
 
 
-@pytest.mark.parametrize("weight", [0.05, 0.2])
+@pytest.mark.parametrize("weight", [pytest.param(0.05, marks=pytest.mark.slow), 0.2])
 def test_a_model_is_as_on_explore_only_at_the_same_concepts(weight):
     app = fine(run_compare(methods="commod,oracle_roc", lambda_fair="4", lambda_concepts=f"{weight:g}"))
     (choice,) = [box for box in app.selectbox if box.label.startswith("COMMOD model to match")]
