@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from jinja2.ext import Extension
 from markupsafe import Markup
 
@@ -38,7 +38,7 @@ def _templates() -> Environment:
     """All templates; each is compiled when it is first used, and kept."""
     found = Environment(
         loader=PackageLoader("commod.dashboard.text"),
-        autoescape=lambda name: not (name or "").endswith(".md"),  # Markdown is escaped by `plain`
+        autoescape=select_autoescape(disabled_extensions=("md",), default=True),  # Markdown is escaped by `plain`
         undefined=StrictUndefined,
         extensions=[_OneLine],
         auto_reload=False,
