@@ -33,23 +33,17 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = F
         Whether there are so many groups that their names stand above the bars, to leave them room on a narrow screen.
     """
     beside = by_rank("group:N", labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15)
-    bars = alt.Chart(frame)
-    return (
-        (bars.mark_bar(size=13, yOffset=8) if many else bars.mark_bar(height={"band": 0.62}))
-        .encode(
-            x=x_axis(
-                "share:Q",
-                "Changed (% of the group)",
-                ".0%",
-                scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, LEAST]), nice=True),
-            ),
-            y=names_above(-9, column="group") if many else beside,
-            color=by_direction(better, worse),
-            order="place:Q",
-            tooltip=tips(("direction:N", "Direction"), ("count:Q", "People"), ("share:Q", "Share of the group", ".1%")),
-        )
-        .properties(height=alt.Step(38) if many else 270)
+    scale = alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, LEAST]), nice=True)
+    bars = alt.Chart(frame).encode(
+        x=x_axis("share:Q", "Changed (% of the group)", ".0%", scale=scale),
+        y=names_above(-9, column="group") if many else beside,
+        color=by_direction(better, worse),
+        order="place:Q",
+        tooltip=tips(("direction:N", "Direction"), ("count:Q", "People"), ("share:Q", "Share of the group", ".1%")),
     )
+    if many:
+        return bars.mark_bar(size=13, yOffset=8).properties(height=alt.Step(38))
+    return bars.mark_bar(height={"band": 0.62}).properties(height=270)
 
 
 def plot_contributions(
@@ -66,16 +60,12 @@ def plot_contributions(
         Of the axis, and the width of the names in pixels.
     """
     names = list(ACCOUNTS)
-    y = by_rank("label:N", labelLimit=label_limit, labelPadding=8)
-    offset = alt.YOffset("account:N", sort=names)
-    color = coloured("account:N", names, [palette.COMMOD, palette.SHAP], legend_below(1))
-    tooltip = tips(("label:N", "Feature"), ("account:N", "Account"), ("value:Q", title, ".3f"))
-    x = x_axis("value:Q", title)
-    bars = alt.Chart().mark_bar().encode(x=x, y=y, yOffset=offset, color=color, tooltip=tooltip)
-    ranges = (
-        alt.Chart()
-        .transform_filter("datum.high > datum.low")
-        .mark_rule(strokeWidth=2, color="#555555")
-        .encode(x="low:Q", x2="high:Q", y=y, yOffset=offset, tooltip=tooltip)
+    rows = alt.Chart().encode(
+        y=by_rank("label:N", labelLimit=label_limit, labelPadding=8),
+        yOffset=alt.YOffset("account:N", sort=names),
+        tooltip=tips(("label:N", "Feature"), ("account:N", "Account"), ("value:Q", title, ".3f")),
     )
-    return alt.layer(bars, ranges, data=frame).properties(height=alt.Step(15))
+    color = coloured("account:N", names, [palette.COMMOD, palette.SHAP], legend_below(1))
+    bars = rows.mark_bar().encode(x=x_axis("value:Q", title), color=color)
+    ranges = rows.transform_filter("datum.high > datum.low").mark_rule(strokeWidth=2, color="#555555")
+    return alt.layer(bars, ranges.encode(x="low:Q", x2="high:Q"), data=frame).properties(height=alt.Step(15))

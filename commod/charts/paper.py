@@ -35,17 +35,13 @@ def plot_scatter(
     # Padding would also begin below 0, where no figure can be.
     around, from_zero = alt.Scale(zero=False, padding=12), alt.Scale(zero=True, nice=True)
     channels = method_channels(styles, legend=True, columns=columns)
-    points = (
-        alt.Chart()
-        .mark_point(size=90 if joined else 45, strokeWidth=1.5, opacity=0.85 if joined else 0.7)
-        .encode(
-            x=x_axis("x:Q", x_title, ".0%" if percent else ".2f", scale=around),
-            y=y_axis("y:Q", y_title, scale=from_zero if zero else around),
-            **channels,
-            tooltip=tips(
-                ("label:N", "Method"), ("settings:N", "Setting"), ("x:Q", x_title, ".3f"), ("y:Q", y_title, ".3f")
-            ),
-        )
+    points = alt.Chart().mark_point(size=90 if joined else 45, strokeWidth=1.5, opacity=0.85 if joined else 0.7)
+    figures = ("x:Q", x_title, ".3f"), ("y:Q", y_title, ".3f")
+    points = points.encode(
+        x=x_axis("x:Q", x_title, ".0%" if percent else ".2f", scale=around),
+        y=y_axis("y:Q", y_title, scale=from_zero if zero else around),
+        **channels,
+        tooltip=tips(("label:N", "Method"), ("settings:N", "Setting"), *figures),
     )
     if not joined:
         return points.properties(height=340, data=frame)
@@ -66,13 +62,10 @@ def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_tit
     x = alt.X("depth:O", title="Depth of the tree (questions asked)", axis=alt.Axis(labelAngle=0))
     y = y_axis("mean:Q", y_title, scale=alt.Scale(domain=[0, 1]))
     tooltip = tips(("label:N", "Method"), ("depth:O", "Depth"), ("mean:Q", y_title, ".2f"))
-    spread = (
-        alt.Chart()
-        .mark_rule(strokeWidth=1.5, aria=False)
-        .encode(x=x, y=alt.Y("low:Q", title=y_title), y2="high:Q", stroke=channels["stroke"])
-    )
-    lines = alt.Chart().mark_line(strokeWidth=1.6).encode(x=x, y=y, stroke=channels["stroke"], order="depth:Q")
-    points = alt.Chart().mark_point(size=55, strokeWidth=1.5).encode(x=x, y=y, **channels, tooltip=tooltip)
+    base = alt.Chart().encode(x=x, y=y, stroke=channels["stroke"])
+    spread = base.mark_rule(strokeWidth=1.5, aria=False).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
+    lines = base.mark_line(strokeWidth=1.6).encode(order="depth:Q")
+    points = base.mark_point(size=55, strokeWidth=1.5).encode(**channels, tooltip=tooltip)
     return alt.layer(spread, lines, points, data=frame).properties(height=340)
 
 

@@ -28,25 +28,16 @@ def plot_waterfall(
     styles = term_styles(outcomes, favourable)
     names = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
     ratio = [("ratio:Q", "In r", "+.3f")] if "ratio" in frame else []
-    bars = (
-        alt.Chart()
-        .transform_calculate(line="replace(datum.label, '|', ', ')")
-        .mark_bar(height={"band": 0.62})
-        .encode(
-            x=x_axis("start:Q", [title, f"above 0: “{high}”", f"below 0: “{low}”"], scale=alt.Scale(zero=True)),
-            x2="end:Q",
-            y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
-            color=coloured(
-                "kind:N", ["f", "g", "up", "down"], [palette.F, palette.G, *(style.colour for style in styles)], None
-            ),
-            tooltip=tips(("line:N", "Term"), *ratio, ("end:Q", "Sum so far", "+.2f")),
-        )
+    colours = [palette.F, palette.G, *(style.colour for style in styles)]
+    bars = alt.Chart().transform_calculate(line="replace(datum.label, '|', ', ')").mark_bar(height={"band": 0.62})
+    bars = bars.encode(
+        x=x_axis("start:Q", [title, f"above 0: “{high}”", f"below 0: “{low}”"], scale=alt.Scale(zero=True)),
+        x2="end:Q",
+        y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
+        color=coloured("kind:N", ["f", "g", "up", "down"], colours, None),
+        tooltip=tips(("line:N", "Term"), *ratio, ("end:Q", "Sum so far", "+.2f")),
     )
     # Once, not for each row; its meaning is told beside the chart, so it is no symbol of its own.
-    line = (
-        alt.Chart()
-        .transform_filter("datum.rank == 0")
-        .mark_rule(strokeDash=[5, 4], color=palette.FRONTIER, strokeWidth=1.5, aria=False)
-        .encode(x=alt.datum(0))
-    )
+    line = alt.Chart().transform_filter("datum.rank == 0").encode(x=alt.datum(0))
+    line = line.mark_rule(strokeDash=[5, 4], color=palette.FRONTIER, strokeWidth=1.5, aria=False)
     return alt.layer(bars, line, data=frame).properties(height=alt.Step(36))
