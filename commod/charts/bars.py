@@ -22,15 +22,9 @@ def by_direction(better: str, worse: str, *, columns: int = 1) -> alt.Color:
 def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = False) -> alt.Chart:
     """Share of each group's decisions that changed, stacked by direction.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``group`` (two lines, parted by "|"), ``rank`` (of the group), ``direction`` (`better` or `worse`),
-        ``share, count``, and ``place`` (0 for better, 1 for worse).
-    better, worse : str
-        Words for a change to the favourable and to the unfavourable outcome.
-    many : bool
-        Whether there are so many groups that their names stand above the bars, to leave them room on a narrow screen.
+    `frame`: ``group`` (two lines, parted by "|"), ``rank`` (of the group), ``direction`` (`better` or `worse`),
+    ``place`` (0 or 1 in that order), ``share, count``. `better`, `worse`: a change to the favourable outcome and to the
+    other, in words. `many`: groups' names stand above the bars, to leave them room on a narrow screen.
     """
     beside = by_rank("group:N", labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15)
     scale = alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, LEAST]), nice=True)
@@ -51,13 +45,8 @@ def plot_contributions(
 ) -> alt.LayerChart:
     """Contributions to logit g − logit f by feature, COMMOD's own beside SHAP's: means of many people, or one person's.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, rank`` (of the label), ``account`` (one of `ACCOUNTS`), ``value, low, high`` (over redrawn
-        backgrounds; equal where there is no range).
-    title, label_limit : str, int
-        Of the axis, and the width of the names in pixels.
+    `frame`: ``label, rank`` (of the label), ``account`` (one of `ACCOUNTS`), ``value, low, high`` (over redrawn
+    backgrounds; equal where there is no range). `title`: of the axis. `label_limit`: width of the names in pixels.
     """
     names = list(ACCOUNTS)
     rows = alt.Chart().encode(

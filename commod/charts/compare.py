@@ -110,33 +110,17 @@ def plot_methods(
 ) -> alt.LayerChart:
     """Models of several methods as points, the frontier of each as a line, dominated models faded.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what
-        a click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier) and ``chosen``; if there
-        is a `strong` one, also ``name`` and ``label_at`` (see `with_labels`). A row with the label `REFERENCE` is a
-        level line at its ``change_rate``.
-    styles : tuple of MethodStyle
-        In the order of the legend.
-    view : {"fairness", "changes"}
-        Accuracy against fairness, or changes against accuracy.
-    most_changes, accuracy_range : float, (float, float), optional
-        Ends of these axes, for pictures that are to be compared.
-    lines : bool
-        Whether the points of a method's frontier are joined.
-    height : int, optional
-        In pixels, the legend included; default, what a chart of this many methods needs.
-    strong : str
-        Label of the method to be seen first. The others are faint until the pointer is on one of them, and names stand
-        beside the ends of the frontiers.
-    upward : bool
-        Whether more is fairer: the fairer lies to the right where there is a `strong` one.
-    live : bool
-        Whether it answers the pointer; False for one of several in a picture to take away.
-    crosses : bool
-        Whether rows have ``fairness_low, fairness_high, accuracy_low, accuracy_high``: the ends of a cross that shows
-        where a model is on other splits; missing for a model without one.
+    `frame`: ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what a
+    click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; with a `strong`
+    method also ``name, label_at`` (see `with_labels`). A row labelled `REFERENCE` is a level line at its
+    ``change_rate``. `styles`: in the order of the legend.
+
+    `view`: accuracy against fairness, or changes against accuracy. `most_changes`, `accuracy_range`: ends of these
+    axes, for pictures that are to be compared. `lines`: join the points of a frontier. `height`: in pixels, with the
+    legend. `strong`: label of the method to be seen first; the others are faint until the pointer is on them, and names
+    stand beside the ends of the frontiers. `upward`: more is fairer; with a `strong` method the fairer lies to the
+    right. `live`: it answers the pointer. `crosses`: rows have ``fairness_low, fairness_high, accuracy_low,
+    accuracy_high``, which show where a model is on other splits.
     """
     x, y, order = _axes(view, fairness_title, most_changes, accuracy_range, strong=bool(strong), upward=upward)
     channels = method_channels((*styles, DEPLOYED_STYLE), legend=legend)
@@ -281,16 +265,8 @@ def plot_segments(
 ) -> alt.ConcatChart:
     """Changes against accuracy in each segment of fairness, as one picture to take away.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        As for `plot_methods`, with ``fairness_q`` from 1.
-    titles : tuple of str
-        Of the segments.
-    height : int
-        Of each.
-    strong, more
-        As for `plot_methods`.
+    `frame`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments. `height`: of each. All else
+    as for `plot_methods`.
     """
     more |= {"view": "changes", "legend": not strong, "strong": strong, "live": False, "height": height}
     parts = []
@@ -304,12 +280,8 @@ def plot_segments(
 def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.LayerChart:
     """People whose decision changed, by method and group: to their favour to the right, against it to the left.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, rank`` (of the method), ``group``, ``people`` (negative for changes against them) and
-        ``direction``.
-    groups : (str, str)
+    `frame`: ``label, rank`` (of the method), ``group`` (one of two `groups`), ``people`` (negative for changes against
+    them), ``direction``.
     """
     bars = alt.Chart().transform_calculate(size="abs(datum.people)").mark_bar(height={"band": 0.7})
     bars = bars.encode(
@@ -327,14 +299,8 @@ def plot_calibration(
 ) -> alt.LayerChart:
     """Mean score of g where f's score falls into each bin; on the diagonal g leaves f's confidence as it was.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, mean_f, mean_g, sd_g, count``; if there is a `strong` one, also ``name`` and ``label_at``.
-    strong : str
-        As for `plot_methods`.
-    height : int
-        In pixels.
+    `frame`: ``label, mean_f, mean_g, sd_g, count``; with a `strong` method, as in `plot_methods`, also ``name,
+    label_at``.
     """
     channels, focus = method_channels(styles, legend=not strong), _Focus(strong)
     unit = alt.Scale(domain=[0, 1], padding=BEYOND) if strong else alt.Scale(domain=[0, 1])
@@ -359,12 +325,7 @@ def plot_calibration(
 def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
     """Jaccard index of the people changed by each pair of methods.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, other, rank, other_rank, overlap``.
-    many : bool
-        Whether there are so many that the squares have no room for numbers.
+    `frame`: ``label, other, rank, other_rank, overlap``. `many`: the squares have no room for numbers.
     """
     tooltip = tips(
         ("label:N", "One"), ("other:N", "Other"), ("overlap:Q", "People changed by both, of those by either", ".0%")
@@ -378,12 +339,8 @@ def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
 def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
     """Share of each of many groups whose decision changed, by method, as numbers on squares.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, rank`` (of the method), ``group, group_rank``, ``share`` and ``better, worse, count`` (people).
-    most : float
-        The share at which a square is darkest.
+    `frame`: ``label, rank`` (of the method), ``group, group_rank, share`` and ``better, worse, count`` (people).
+    `most`: the share at which a square is darkest.
     """
     tooltip = tips(
         ("label:N", "Method"),

@@ -21,16 +21,8 @@ def plot_scatter(
 ) -> alt.Chart | alt.LayerChart:
     """One point per model.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label`` (of a style), ``x, y, settings``.
-    percent, zero : bool
-        Whether x is a share, and whether the axis of y begins at 0.
-    joined : bool
-        Whether the points of a label are joined, in their order in the frame.
-    columns : int
-        Of the legend; long labels need one of their own on a narrow screen.
+    `frame`: ``label`` (of a style), ``x, y, settings``. `percent`: x is a share. `zero`: the axis of y begins at 0.
+    `joined`: the points of a label are joined, by ``order``. `columns`: of the legend.
     """
     # Padding would also begin below 0, where no figure can be.
     around, from_zero = alt.Scale(zero=False, padding=12), alt.Scale(zero=True, nice=True)
@@ -51,13 +43,7 @@ def plot_scatter(
 
 
 def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_title: str) -> alt.LayerChart:
-    """Means over runs by depth of a tree, with one standard deviation to either side.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, depth, mean, low, high``.
-    """
+    """Means by depth of a tree, with one standard deviation to either side: ``label, depth, mean, low, high``."""
     channels = method_channels(styles, legend=True)
     x = alt.X("depth:O", title="Depth of the tree (questions asked)", axis=alt.Axis(labelAngle=0))
     y = y_axis("mean:Q", y_title, scale=alt.Scale(domain=[0, 1]))
@@ -70,13 +56,7 @@ def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_tit
 
 
 def plot_f1_by_depth(frame: pd.DataFrame) -> alt.LayerChart:
-    """F1 of the tree of the changes by its depth, the depth shown marked.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``depth, f1, leaves, shown``.
-    """
+    """F1 of the tree of the changes by its depth, the depth shown marked: ``depth, f1, leaves, shown``."""
     base = alt.Chart().encode(
         x=alt.X("depth:O", title="Depth (questions asked)", axis=alt.Axis(labelAngle=0)),
         y=y_axis("f1:Q", "F1 on test", scale=alt.Scale(domain=[0, 1])),

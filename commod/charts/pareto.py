@@ -32,20 +32,11 @@ def plot_pareto(
 ) -> alt.LayerChart:
     """Draw models as points.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``kind`` (a key of `KINDS`), ``fairness, accuracy, change_rate``, ``settings`` (words for the tooltip),
-        ``id`` (what a click on a point tried before returns), ``order`` (along its line) and ``line`` (which line the
-        point belongs to, empty for none). Later rows are drawn over earlier ones.
-    view : {"fairness", "changes"}
-        Fairness against accuracy, or accuracy against the share of changed decisions.
-    fairness_title, fairer : str
-        Name of the fairness axis, with what is fair, and which way is fairer, in words with an arrow.
-    line : float, optional
-        A value of fairness to draw a line at, such as that of the four-fifths rule.
-    called : tuple of (words, words)
-        What kinds are called in another language.
+    `frame`: ``kind`` (a key of `KINDS`), ``fairness, accuracy, change_rate, settings`` (words for the tooltip), ``id``
+    (what a click on a point tried before returns), ``line`` (which line the point belongs to, empty for none),
+    ``order`` (along it). Later rows are drawn over earlier ones. `view`: fairness against accuracy, or accuracy against
+    changes. `fairness_title`, `fairer`: of its axis, and which way is fairer, with an arrow. `line`: at a value of
+    fairness. `called`: what kinds are called in another language.
     """
     scale = alt.Scale(zero=False, padding=14, nice=True)
     accuracy = "accuracy:Q", "Accuracy", "%"

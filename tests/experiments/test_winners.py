@@ -17,7 +17,7 @@ CUTS = {
     DP: Segments((0.56, 0.72, 0.87), (0.671, 0.729, 0.755), "made up"),
     EO: Segments((0.34, 0.24, 0.15), (0.671, 0.729, 0.755), "made up"),
 }
-NAMES = ("commod", "adv_debias", "lpp", "bayes", "fst", "oracle_lpp", "hardt", "rnf")
+NAMES = ("commod", "adv_debias", "lpp", "bayes", "fst", "oracle_lpp", "hardt", "mnb")
 TITLES = {METHODS[name].title: name for name in NAMES}
 FIGURES = {DP: "P-Rule", EO: "Mistreatment"}
 
