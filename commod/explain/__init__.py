@@ -2,7 +2,7 @@
 
 from commod.explain.checks import CHECKS, Answer, Check
 from commod.explain.concepts import explain_concepts, explain_loadings
-from commod.explain.hundred import explain_hundred
+from commod.explain.groups import explain_hundred
 from commod.explain.merit import explain_merit
 from commod.explain.plausibility import explain_certainty, explain_record, explain_reversals
 from commod.explain.proxies import explain_proxies

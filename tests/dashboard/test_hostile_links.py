@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from commod.dashboard.pages.limits import asked as limits
+from commod.dashboard.pages.limits import region as limits
 from commod.dashboard.pages.what_if import person as what_if
 from commod.dashboard.state import page_state, runs_file
 from commod.dashboard.state.link import access_from_link, from_link

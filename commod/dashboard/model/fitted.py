@@ -16,7 +16,7 @@ from commod.dashboard.text.language import FIRST, declared, phrase
 from commod.dashboard.text.verdicts import Changes, Verdict, cost_of_limits, verdict
 from commod.datasets import Task
 from commod.experiments import Scene
-from commod.experiments.evidence import Evidence, evidence_of
+from commod.experiments.checks import Evidence, evidence_of
 from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
 from commod.experiments.sweep import Cell
@@ -30,8 +30,7 @@ from commod.explain import (
 )
 from commod.explain.base_model_warnings import are_treated_alike, base_model_warnings
 from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.groups import Groups, explain_groups
-from commod.explain.hundred import count_hundred, explain_hundred
+from commod.explain.groups import Groups, count_hundred, explain_groups, explain_hundred
 from commod.explain.merit import explain_merit
 from commod.explain.model_warnings import model_warnings
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words

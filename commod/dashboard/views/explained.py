@@ -24,7 +24,7 @@ from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.words import say, say_declared, say_in_html, tip
 from commod.experiments.biased import disadvantaged, figures_if_missed, scene_in_truth, shares_to_ask
 from commod.explain import ChangeTree, ShapComparison
-from commod.explain.forms import form_in_words, guess_in_words
+from commod.explain.concepts import form_in_words, guess_in_words
 from commod.explain.plausibility import explain_certainty
 from commod.metrics.figures import FIGURES
 

@@ -21,7 +21,7 @@ from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.checks import line
 from commod.dashboard.views.explained import draw_biased, draw_certainty, draw_record
 from commod.dashboard.views.points import RELIABILITY_COLUMNS
-from commod.experiments.evidence import Evidence
+from commod.experiments.checks import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
 from commod.explain.plausibility import explain_reversals

@@ -19,7 +19,7 @@ from commod.dashboard.views.chart import offer
 from commod.datasets import Task
 from commod.experiments.refits import Refits
 from commod.explain.checks import often_enough
-from commod.explain.forms import starts_in_words, sums_of
+from commod.explain.concepts import starts_in_words, sums_of
 from commod.models import Commod
 
 # As many are sent to the browser; the download has all.

@@ -20,12 +20,12 @@ from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.datasets import Task
 from commod.datasets.choice_options import ROLES, roles_json
 from commod.datasets.raw import in_words as rule_in_words
-from commod.experiments.evidence import Evidence
+from commod.experiments.checks import Evidence
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
 from commod.explain.checks import MARKS
-from commod.explain.forms import form_in_words, guess_in_words
+from commod.explain.concepts import form_in_words, guess_in_words
 from commod.explain.people import FEW
 from commod.metrics.figures import FIGURES, key_figures
 

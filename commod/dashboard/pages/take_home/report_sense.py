@@ -4,7 +4,7 @@ import numpy as np
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.verdicts import directions
-from commod.experiments.evidence import Evidence
+from commod.experiments.checks import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import AGAIN
 from commod.explain.plausibility import explain_certainty

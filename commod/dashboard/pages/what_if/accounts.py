@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts.bars import ACCOUNTS
-from commod.charts.waterfall import plot_waterfall, term_styles
+from commod.charts.bars import ACCOUNTS, plot_waterfall, term_styles
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.what_if.person import Person
@@ -23,7 +22,7 @@ from commod.dashboard.views.checks import SHOWN
 from commod.dashboard.views.explained import account_columns, draw_accounts
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Mark, often_enough
-from commod.explain.forms import constants_in_words
+from commod.explain.concepts import constants_in_words
 from commod.explain.what_if import edit_row, explain_sum, score_rows
 from commod.models.threshold import ONE_HALF
 
