@@ -344,11 +344,6 @@ def _rows_in_words(found: Any, checked: pd.DataFrame) -> list[str]:
         shown = f"{row.old:.3f} then, {row.new:.3f} now, difference {row.difference:+.3f}"
         of = "" if row.model == "change" else f" ({row.model})"
         out.append(f"{'!' if row.moved else ' '} {row.title}{of}: {shown} [{row.low:+.3f}, {row.high:+.3f}]")
-    for name, frame in (("changed for the", found.who), ("right by the record, of those changed for the", found.right)):
-        for row in frame.itertuples():
-            way = f"{name} {'better' if row.better else 'worse'}"
-            counts = f"{row.old_count:,} of {row.old_people:,} then, {row.new_count:,} of {row.new_people:,} now"
-            out.append(f"{'!' if row.moved else ' '} {row.group}, {way}: {counts}")
     out += [f"{' ' if row.drift == 'stable' else '!'} {row.sentence}" for row in found.drift.itertuples()]
     for row in checked.itertuples():
         out.append(f"{VERDICTS[row.verdict]} {row.verdict:15}{row.wanted} ({row.became}): {row.sentence}")
