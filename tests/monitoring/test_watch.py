@@ -23,8 +23,8 @@ from commod.monitoring import (
     stability_index,
     watch,
 )
-from commod.monitoring.figures import compare_figures, framed
 from commod.monitoring.drift import DRIFTED
+from commod.monitoring.figures import compare_figures, framed
 from commod.monitoring.outcome import drift_in_words, far_beyond_chance, left_out_in_words, moved_in_words
 from commod.monitoring.reference import Cells, labels_in, reference_of
 from tests.fitting import Case, fit
@@ -70,9 +70,7 @@ def test_without_groups_nothing_is_said_of_fairness(law):
     assert not blind.groups
     whole = watch(law.model, law.batch).figures.set_index(["figure", "model"])
     told = blind.figures.set_index(["figure", "model"])
-    names = (
-        "decided accuracy change_rate raised_rate lowered_rate backward_trust backward_error sure right"
-    )
+    names = "decided accuracy change_rate raised_rate lowered_rate backward_trust backward_error sure right"
     assert set(told.index.get_level_values(0)) == set(names.split())
     columns = ["old", "old_low", "new", "new_high", "low", "high"]
     np.testing.assert_allclose(told[columns], whole.loc[told.index, columns])
