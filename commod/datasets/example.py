@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+__all__ = ["example_table"]
+
 
 def example_table(rows: int = 1500, seed: int = 0) -> pd.DataFrame:
     """Applicants for a job, all invented; group B is hired less often at equal experience and test score.
