@@ -249,7 +249,7 @@ def within(points, fairness):
     rows = []
     part = points[(points["fairness"] == fairness) & (points["aim"] == WITHIN)]
     for data, own in part.groupby("data", sort=False):
-        row = {"": f"{data}, f has {own['f'].mean():.3f}{n_splits(own)}"}
+        row = {"": f"{data}, {CRITERIA[fairness].short}, f has {own['f'].mean():.3f}{n_splits(own)}"}
         for name, found in by_name(own):
             n = int((found["changed"] > MOST).sum())
             row[name] = shown(found) + (f" ({n})" if n else "")
