@@ -66,8 +66,8 @@ def _not_as_promised() -> str:
     return ""
 
 
-# Seconds for which a thread may keep the interpreter while others wait. With Python's 0.005, each script that runs holds
-# up every answer of `GET /model` by as much.
+# Seconds for which a thread keeps the interpreter while others wait. With Python's 0.005, each running script holds up
+# every answer of `GET /model` by as much.
 SWITCH_SECONDS = 0.0005
 # Between two searches for expired rooms.
 SWEEP_SECONDS = 60.0
