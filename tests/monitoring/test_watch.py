@@ -94,7 +94,7 @@ def test_a_batch_of_one_group_only(law):
     assert not found.groups
     assert not {"p_rule", "dm", "positive_rate_1", "change_disparity"} & set(found.figures["figure"])
     assert verdicts(found, p_rule=0.1, changed=0.5) == ["cannot tell", "pass"]
-    assert "All that are counted are of one group, “White”" in found.notices[0]
+    assert "Everyone counted is of one group, “White”" in found.notices[0]
     assert "the share of changed decisions" in headline(found)
 
 

@@ -86,7 +86,7 @@ def test_every_model_is_judged_by_every_requirement(decided):
         "Fisher's exact test",
     ]
     assert len(found["All together"]) == 4  # on the screen, f, COMMOD's best, Oracle ROC
-    assert "0.0% for whoever comes" in found["Nobody worse off"][1]
+    assert "0.0% for everyone" in found["Nobody worse off"][1]
     assert found["Nobody worse off"][0].startswith('<span class="cx-who">On your screen</span><strong>✗ fail</strong>')
     assert "over refits" in words(app)  # of the model on the screen
     assert "refits [" in found["A P-Rule of 0.5 or more"][0]

@@ -138,7 +138,7 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
         measured = one.facts.measured[rule.name]
         parts.append(rule.show(row["value"]))
         if measured.exact:
-            parts[0] += " for whoever comes"
+            parts[0] += " for everyone"
         else:
             parts[0] += f" [{rule.show(row['low'])},\u00a0{rule.show(row['high'])}]"
         if not math.isnan(row["refits_low"]):
