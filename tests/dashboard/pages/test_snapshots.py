@@ -55,6 +55,7 @@ def test_no_file_is_left_of_a_page_that_is_gone():
     assert {*FOLDER.rglob("*.txt")} == {file_of(*case) for case in CASES}
 
 
+@pytest.mark.longer
 def test_figures_of_the_models_that_the_app_opens_with(updates_snapshots):
     found = {data: figures(data) for data in TASKS}
     if updates_snapshots:
@@ -62,7 +63,7 @@ def test_figures_of_the_models_that_the_app_opens_with(updates_snapshots):
     expected = json.loads(NUMBERS.read_text())
     assert found.keys() == expected.keys()
     for data in found:
-        assert found[data] == pytest.approx(expected[data], rel=1e-6), data
+        assert found[data] == pytest.approx(expected[data], rel=1e-5), data  # one pair in the AUC, on another processor
 
 
 def figures(data):
