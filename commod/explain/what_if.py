@@ -13,6 +13,16 @@ from commod.explain.concepts import constants_in_words, explain_loadings
 from commod.models.adversary import sigmoid
 from commod.models.estimator import SCORE_FEATURE, Commod
 
+__all__ = [
+    "FeatureRange",
+    "edit_row",
+    "explain_edits",
+    "explain_sum",
+    "feature_ranges",
+    "nearest_person",
+    "score_rows",
+]
+
 # Values tried at once on either side of a number; where there are more, the search narrows down in rounds.
 MAX_VALUES = 400
 MAX_DECIMALS = 4
