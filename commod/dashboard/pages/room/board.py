@@ -310,7 +310,7 @@ def _draw_choices(question: Asked, large: bool) -> None:
 
 
 def _draw_votes(question: Asked, large: bool) -> None:
-    """Both rounds side by side: the models, who moved, the four figures, and the reasons."""
+    """Both rounds side by side: the models, the reasons, who moved, and all votes as a table."""
     shown = pictures.rounds_of(question.shown, session.language())
     models, others = pictures.comparable([vote for vote in pictures.votes(question) if vote.round in shown])
     if not models:
@@ -324,7 +324,14 @@ def _draw_votes(question: Asked, large: bool) -> None:
         _draw_reasons(models, shown)
     if question.shown > 1:
         _tell_moves(models)
-    _draw_strips(models, shown, large)
+    columns = {
+        "name": (say("room.who"), ""),
+        "round": (say("room.round"), ""),
+        "settings": (say("room.setting"), ""),
+        **pictures.figure_titles(models, session.language()),
+        "reason": (say("room.reason"), ""),
+    }
+    fold(Table(say("room.votes_in_full"), "room_votes_in_full", columns), lambda: pictures.votes_table(models, shown))
 
 
 def _tell_moves(models: list[pictures.Signed]) -> None:
@@ -350,21 +357,3 @@ def _draw_reasons(models: list[pictures.Signed], shown: Mapping[int, str]) -> No
         st.markdown("\n".join(f"- {text}" for text in told))
         if len(reasons) > MAX_REASONS:
             st.caption(say("room.more_reasons", n=len(reasons) - MAX_REASONS))
-
-
-def _draw_strips(models: list[pictures.Signed], shown: Mapping[int, str], large: bool) -> None:
-    """Everybody's model in four figures, each a row of points."""
-    st.subheader(say("room.between"))
-    title, language = say("room.votes_in_full"), session.language()
-    cells = [cell for _ in range(2) for cell in st.columns(2, gap="medium")]
-    for cell, (heading, picture) in zip(cells, pictures.strips(models, shown, language).items(), strict=True):
-        with cell:
-            _draw(picture, f"{heading}.", title, large)
-    columns = {
-        "name": (say("room.who"), ""),
-        "round": (say("room.round"), ""),
-        "settings": (say("room.setting"), ""),
-        **pictures.figure_titles(models, language),
-        "reason": (say("room.reason"), ""),
-    }
-    fold(Table(title, "room_votes_in_full", columns), lambda: pictures.votes_table(models, shown))
