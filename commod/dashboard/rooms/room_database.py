@@ -268,8 +268,7 @@ def read_guesses(connection: Connection, code: str) -> dict[tuple[str, str], tup
 @lru_cache(maxsize=4096)
 def _read_figures(text: str) -> Figures:
     """Most of a room's figures are those of the last look, and many people stand at one setting."""
-    figures: Figures = json.loads(text)
-    return figures
+    return json.loads(text)
 
 
 def read_person(row: Row[Any], now: float) -> Person:

@@ -150,8 +150,7 @@ def present() -> Here | None:
 
 def figures_of(result: FitResult) -> dict[str, float]:
     """What a room is told of a model, on test: shares, how many people are better and worse off, and the same of f."""
-    found: dict[str, float] = result.keep("room_figures", lambda: _figures_of(result))
-    return found
+    return result.keep("room_figures", lambda: _figures_of(result))
 
 
 def _figures_of(result: FitResult) -> dict[str, float]:

@@ -43,8 +43,7 @@ from commod.experiments import Sweep
 
 def trained(settings: Settings) -> FitResult:
     """The model of a setting, waited for."""
-    result: FitResult = result_of(tasks.fit(settings), st.empty(), "Training")
-    return result
+    return result_of(tasks.fit(settings), st.empty(), "Training")
 
 
 def draw_model(result: FitResult) -> None:

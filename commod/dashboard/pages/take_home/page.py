@@ -190,26 +190,18 @@ def _page(result: FitResult) -> Pending | None:
             make = partial(page_html, settings, grid_of(settings), parts, people=rows, app=address)
             offer("Page as HTML", lambda: make().encode(), name, place=place, key="take_page", icon=":material/web:")
 
+        def look(ticket: Ticket) -> None:
+            place.progress(ticket.progress, in_line("Training every model", ticket))
+
         if (parts := get(task)) is not None:
             ready(parts)
-        elif place.button("Make the page (takes some minutes)", key="make_page") or _asked_for() == settings:
+        elif (
+            place.button("Make the page (takes some minutes)", key="make_page")
+            or st.session_state.get("page_asked_for") == settings
+        ):
             st.session_state["page_asked_for"] = settings
-            return Pending(
-                submit(task),
-                lambda ticket: ready(ticket.result()),
-                lambda ticket: _tell(place, ticket),
-            )
+            return Pending(submit(task), lambda ticket: ready(ticket.result()), look)
     return None
-
-
-def _tell(place: Any, ticket: Ticket) -> None:
-    place.progress(ticket.progress, in_line("Training every model", ticket))
-
-
-def _asked_for() -> Settings | None:
-    """Of which model the page is being made."""
-    found: Settings | None = st.session_state.get("page_asked_for")
-    return found
 
 
 def _how_to(result: FitResult) -> None:

@@ -90,8 +90,7 @@ def _groups(model: FitResult, step: Step) -> list[Any]:
             )[list(GROUP)].itertuples()
         )
 
-    found: list[Any] = model.keep(f"groups {names}", made)
-    return found
+    return model.keep(f"groups {names}", made)
 
 
 def _by_rate(model: FitResult, step: Step) -> list[Any]:
