@@ -69,7 +69,7 @@ def test_every_tab_of_who_changed_opens(tab, data):
     app = fine(app.run())
     shown = {
         "Right or wrong": "By the record",
-        "How sure f was": "How sure f was of",
+        "How sure f was": CHECKS["sure"].title,
         "More merit": "merit",
         "Again?": "How far the figures move",
         "Calibration": "Non-White" if data == "law_school" else "25 or younger",

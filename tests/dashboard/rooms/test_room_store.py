@@ -410,14 +410,14 @@ def test_who_waits_sees_and_sends_nothing_until_she_is_let_in(store):
             act()
     seen = store.look(room.code)
     assert [person.name for person in seen.waiting] == ["Ana", "Bo"]
-    assert seen.taking_part == ()
+    assert seen.taking_part == []
     with refused("room_full"):
         store.let_in(leader, [ana.number, bo.number])
     store.let_in(leader, [ana.number])
     store.send_vote(ana, LINK, FIGURES, "why")
     assert store.present(room.code, ana.token, browser="browser of Ana").room.question.votes
     store.remove(leader, [bo.number])
-    assert store.look(room.code).waiting == ()
+    assert store.look(room.code).waiting == []
 
 
 def test_the_line_at_the_door_is_bounded(store, clock):
@@ -435,11 +435,11 @@ def test_the_line_at_the_door_is_bounded(store, clock):
 def test_a_room_tells_when_most_come_from_one_network(store):
     room, leader = opened(store)
     apart = [store.join(room.code, None, browser=f"{n}", caller=f"home {n}") for n in range(CROWD // 2)]
-    assert store.look(room.code).crowd == ()
+    assert store.look(room.code).crowd == []
     together = [store.join(room.code, None, browser=f"flood {n}", caller="one") for n in range(CROWD // 2)]
-    assert store.look(room.code).crowd == (), "half of them is not most"
+    assert store.look(room.code).crowd == [], "half of them is not most"
     together.append(store.join(room.code, None, browser="flood", caller="one"))
-    assert store.look(room.code).crowd == tuple(seat.number for seat in together)
+    assert store.look(room.code).crowd == [seat.number for seat in together]
     store.remove(leader, store.look(room.code).crowd)
     assert [person.number for person in store.look(room.code).people[1:]] == [seat.number for seat in apart]
 
