@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from commod.dashboard import rooms
-from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import while_waiting
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.rooms import Here, Room, RoomError, RoomStore, Seat
@@ -51,7 +50,6 @@ class Known:
     followed: tuple[str, str] | None = None  # lesson and step gone to with the others
     goes_there: bool = False  # whether they asked to be led to the room's step
     stands_at: str = ""
-    frontier: tuple[object, Ticket] | None = None  # the sweep that was asked for, of which problem
     guesses: dict[tuple[str, str, str], str] = field(default_factory=dict)  # (room, lesson, step)
 
 

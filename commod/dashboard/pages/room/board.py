@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import get, result_of, submit
+from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.door import address, draw_code, join_link, place_of, qr_code
@@ -24,6 +24,7 @@ from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
+from commod.dashboard.views.methods import own_sweep
 from commod.dashboard.views.pairs import Effect, bullets, effect_of, in_peoples_words
 from commod.dashboard.views.room import (
     ROOM,
@@ -38,7 +39,6 @@ from commod.dashboard.views.room import (
     time_left,
 )
 from commod.dashboard.views.words import say, say_declared
-from commod.experiments import Sweep
 
 
 def trained(settings: Settings) -> FitResult:
@@ -235,18 +235,9 @@ def _tell_others(others: int) -> None:
         st.caption(say("room.others_elsewhere", n=others))
 
 
-def _sweep(settings: Settings) -> Sweep | None:
-    """The frontier behind the models, once it is known; whoever looks at the board has it computed."""
-    task, mine = tasks.sweep(settings, "commod"), known()
-    found: Sweep | None = get(task)
-    if found is None and (mine.frontier is None or mine.frontier[0] != settings.problem()):
-        mine.frontier = (settings.problem(), submit(task))
-    return found
-
-
 def _draw_models(models: list[pictures.Signed], kinds: Mapping[int, str], name: str, large: bool) -> None:
     settings = models[0].settings
-    picture = pictures.models(models, kinds, session.language(), _sweep(settings))
+    picture = pictures.models(models, kinds, session.language(), get(own_sweep(settings)))
     rows, titles = picture.rows, pictures.figure_titles(models, session.language())
     table = Table(
         say(f"room.{name}_table"),
