@@ -12,7 +12,7 @@ from commod.dashboard import rooms
 from commod.dashboard.jobs import service
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
-from commod.dashboard.pages.room import door, leading, pictures, report
+from commod.dashboard.pages.room import board, leading, pictures, report
 from commod.dashboard.pages.room.report import zipped_tables
 from commod.dashboard.rooms import Model, RoomError, room_database
 from commod.dashboard.state.link import link_of_model
@@ -495,7 +495,7 @@ def test_a_reason_outlives_other_pages_and_the_end_of_a_vote(klass):
 
 @pytest.mark.parametrize(("address", "warns"), [("http://localhost:8501/room", True), ("http://10.0.0.7/room", False)])
 def test_an_address_that_no_phone_can_open_is_told_before_the_class_comes(monkeypatch, klass, address, warns):
-    monkeypatch.setattr(door, "address", lambda: address)
+    monkeypatch.setattr(board, "address", lambda: address)
     for app in (fine(run(ROOM)), fine(klass.page(klass.leader))):
         told = [warning.value for warning in app.warning]
         assert any("Only this computer can open localhost" in text for text in told) == warns

@@ -1,16 +1,19 @@
 """The board of a room, for the wall: who is here, what was guessed, where people stand, and how they voted."""
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
 
+import segno
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
-from commod.dashboard.pages.room.door import address, draw_code, join_link, place_of, qr_code
 from commod.dashboard.pages.room.pictures import Picture
 from commod.dashboard.rooms import Here, Room
 from commod.dashboard.rooms import Question as Asked
@@ -165,6 +168,44 @@ def _head(room: Room) -> None:
     st.html(style("room") + head)
     if large:
         draw_code(room)
+
+
+# ---- how others come in ----
+
+
+def address() -> str:
+    """Where this page is, without what stands behind the question mark."""
+    return (st.context.url or "").split("?")[0]
+
+
+def place_of(address: str) -> str:
+    """An address as one types it."""
+    return address.partition("://")[2]
+
+
+def warn_if_local() -> None:
+    """Say so while nobody else can open the address, before a class arrives."""
+    host = urlsplit(address()).hostname or ""
+    if host == "localhost" or host == "::1" or host.startswith("127."):
+        st.warning(say("room.only_here", address=place_of(address())), icon=":material/wifi_off:")
+
+
+def join_link(room: Room) -> str:
+    """What everybody who takes part may have."""
+    return f"{address()}?room={room.code}"
+
+
+@lru_cache(maxsize=64)
+def qr_code(link: str) -> str:
+    """A picture of a link, as an address: black on white in either theme, with the margin that a camera needs."""
+    return str(segno.make(link, micro=False).svg_data_uri(scale=6, border=4, dark="black", light="white"))
+
+
+def draw_code(room: Room) -> None:
+    """The code, the link and a picture of it, large: for the wall, until all have come."""
+    warn_if_local()
+    picture, code = qr_code(join_link(room)), " ".join(re.findall("...", room.code))
+    st.html(style("room") + piece("join", picture, say("room.qr"), place_of(address()), code))
 
 
 # ---- guesses ----

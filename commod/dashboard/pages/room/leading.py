@@ -10,7 +10,7 @@ import streamlit as st
 from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
-from commod.dashboard.pages.room.door import address, join_link
+from commod.dashboard.pages.room.board import address, join_link
 from commod.dashboard.pages.room.report import report_html, zipped_tables
 from commod.dashboard.rooms import Here, Model, Room, RoomError, RoomStore, Seat
 from commod.dashboard.state import session

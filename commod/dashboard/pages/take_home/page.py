@@ -16,8 +16,7 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, draw_pending, get, in_line, result_of, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.standalone import MOST_PEOPLE, grid_of, page_html
-from commod.dashboard.pages.take_home.card import model_card
-from commod.dashboard.pages.take_home.files import file_name, predictions_csv
+from commod.dashboard.pages.take_home.files import file_name, model_card, predictions_csv
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided
 from commod.dashboard.pages.take_home.report_law import impact_ratios

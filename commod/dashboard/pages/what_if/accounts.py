@@ -230,8 +230,7 @@ def draw_shap(person: Person) -> None:
     hold = st.empty()
     if "what_if_shap" not in st.session_state:
         hold.skeleton(height=280)
-    edits = tuple(sorted(person.edits.items()))
-    found: pd.DataFrame = result_of(tasks.person_shap(person.result, person.number, edits))
+    found = _shap_values(person)
     st.session_state["what_if_shap"] = True
     hold.empty()
     frame = found.assign(commod=[float(own["logit"].get(str(name), 0.0)) for name in found.index])
@@ -254,6 +253,11 @@ def draw_shap(person: Person) -> None:
         title="Adds to the balance" if decides else "Adds to g's logit against f's",
         label_limit=150,
     )
+
+
+def _shap_values(person: Person) -> pd.DataFrame:
+    edits = tuple(sorted(person.edits.items()))
+    return result_of(tasks.person_shap(person.result, person.number, edits))
 
 
 def _account_rows(frame: pd.DataFrame, constants: str, constant: float, average: float, whole: str) -> pd.DataFrame:
