@@ -151,7 +151,6 @@ class RoomDatabase:
     # ---- Rooms as they were last read ----
 
     def _look(self, code: str) -> Room:
-        """The room of a code, as `RoomStore.look` gives it."""
         kept, mine = self._kept[code], self._versions().get(code, 0)
         if not kept.lock.acquire(blocking=kept.room is None or kept.room.version < mine):
             assert kept.room is not None

@@ -231,7 +231,6 @@ class _Entry(msgspec.Struct):
 
 
 def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[str]]:
-    """One run of a file."""
     named = entry.get("name") if isinstance(entry, dict) else None
     name = (clean_name(named) if isinstance(named, str) else "") or f"Run {place}"
     try:

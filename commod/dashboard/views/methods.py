@@ -217,7 +217,6 @@ def styles_of(names: Any) -> tuple[MethodStyle, ...]:
 
 
 def _style(name: str) -> MethodStyle:
-    """How a method is drawn, whatever else is."""
     method = METHODS[name]
     peers = [key for key, other in METHODS.items() if other.family == method.family and key != "commod"]
     if name == "commod":

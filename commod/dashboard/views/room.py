@@ -352,7 +352,6 @@ def _in_one_line(script: str, here: Here) -> str:
 
 
 def _happening(script: str, room: Room) -> list[str]:
-    """What happens in an open room."""
     parts = [say("room.here", n=len(room.taking_part))]
     if left := time_left(room):
         parts.append(f":material/timer: {left}")
@@ -384,7 +383,6 @@ def step_in_words(room: Room) -> str:
 
 
 def _place(room: Room) -> int:
-    """Which of the lesson's steps a room is at."""
     return scenario(room.lesson, session.language()).places.get(room.step, 0)
 
 

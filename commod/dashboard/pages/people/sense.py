@@ -179,7 +179,6 @@ def _calibration_in_words(result: FitResult, table: pd.DataFrame) -> str:
 
 
 def _refitting() -> Callable[[Ticket], None]:
-    """A bar until the refits are there."""
     place = st.empty()
     place.progress(0.0, text="Refits …")
 

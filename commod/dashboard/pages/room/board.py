@@ -77,7 +77,6 @@ def draw_pair(question: Asked) -> None:
 
 
 def _told_of(result: FitResult) -> list[tuple[str, str]]:
-    """What is told of a model, in people's words, and the figure."""
     found: Effect = result.keep(f"effect_{session.language()}", lambda: effect_of(result.scene, result.decisions))
     now, before = found.right
     whom = {"of": found.n, "people": found.people}
@@ -156,7 +155,6 @@ def _draw_board(room: Room, step: Step | None) -> None:
 
 
 def _head(room: Room) -> None:
-    """How to come in, how many are here, and the time that is left."""
     closed = room.closed is not None
     told = say("room.is_closed") if closed else say("room.here", n=len(room.taking_part))
     # Once there is something to see, the picture of the code makes room for it.
@@ -378,7 +376,6 @@ def _tell_moves(models: list[pictures.Signed]) -> None:
 
 
 def _draw_reasons(models: list[pictures.Signed], shown: Mapping[int, str]) -> None:
-    """Why, in people's own words."""
     for number, name in sorted(shown.items(), reverse=True):
         reasons = [model for model in models if model.round == number and model.reason]
         if not reasons:

@@ -67,7 +67,6 @@ def _show_join() -> None:
 
 
 def _door(here: Here) -> None:
-    """Who comes in, and how many."""
     doors = {name: say(f"room.door_{name}") for name in rooms.DOORS}
     select(say("room.door"), doors, **mirrored("room_door", here.room.door, lambda name: _lead(here, door=name)))
     size = mirrored("room_size", here.room.most, lambda most: _lead(here, most=most))

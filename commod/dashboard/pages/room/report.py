@@ -125,13 +125,11 @@ def report_html(room: Room, language: str) -> str:
 
 
 def _figure(picture: Picture, caption: str) -> tuple[Markup, str]:
-    """A chart as a drawing in the page, with its caption."""
     svg = export_chart(picture.chart(), "svg", width=CHART_WIDTH)
     return drawing(svg.decode(), caption, f"d{sha256(svg).hexdigest()[:8]}-"), caption
 
 
 def _step(room: Room, lesson: str, name: str, language: str) -> dict[str, Any]:
-    """The guesses at a step."""
     say, kept, taught = partial(phrase, language), room.guesses[lesson, name], scenario(lesson, language)
     place = taught.places.get(name)
     title = name if place is None else say("room.at_step", step=place + 1, title=taught.steps[place].title)
@@ -150,7 +148,6 @@ def _step(room: Room, lesson: str, name: str, language: str) -> dict[str, Any]:
 
 
 def _question(question: Question, language: str) -> dict[str, Any]:
-    """The votes for a question."""
     title = f"{question.number}. {phrase(language, f'room.{question.kind}_open')}"
     rounds = pictures.rounds_of(question.rounds, language)
     found = (_pair if question.kind == "pair" else _sign)(question, rounds, partial(phrase, language), language)

@@ -157,7 +157,6 @@ def exports(
 
 
 def _files(result: FitResult, settings: Settings) -> None:
-    """A card for each file."""
     words = f"{result.task.spec.title}, {in_words(result.settings)}. {result.verdict}"
     st.caption(escape_markdown(words))
     report, *others = exports(result, settings, session.requirements(), signed_decision())
@@ -204,7 +203,6 @@ def _page(result: FitResult) -> Pending | None:
 
 
 def _how_to(result: FitResult) -> None:
-    """The Python that reproduces the model, and how to use the JSON file."""
     with st.expander("The Python that makes this model again"):
         st.code(to_python(result.settings), language=None, wrap_lines=True)
     with st.expander("How to use the model file"):

@@ -145,7 +145,6 @@ def _markdown(text: str) -> Markup:
 
 
 def _smallest(result: FitResult) -> dict[str, Any]:
-    """The smallest group and label on test."""
     task, test = result.task, result.scene.test
     people, group, label = min(
         (int(((test.sensitive == code) & (test.y == y)).sum()), name, outcome)

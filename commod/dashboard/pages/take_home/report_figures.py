@@ -24,7 +24,6 @@ CHART_WIDTH = 340
 
 
 def _drawing(chart: Any, number: int, alt: str) -> Markup:
-    """A chart as a drawing in the page."""
     # Legible on a telephone too, where the drawing is shrunk to fit.
     chart = chart.configure_axis(labelFontSize=12, titleFontSize=12).configure_legend(labelFontSize=12)
     return drawing(export_chart(chart, "svg", width=CHART_WIDTH).decode(), alt, f"chart{number}-")

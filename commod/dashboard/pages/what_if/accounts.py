@@ -63,7 +63,6 @@ def read_out(person: Person) -> None:
 
 
 def _not_acted_on(person: Person) -> str:
-    """Why nothing is multiplied."""
     kept = "lose" if person.result.settings.direction == "improve" else "gain"
     decided = escape_markdown(person.task.spec.outcomes[int(person.now["f"])])
     return f"g does not act here, and its score is f's: f says “{decided}”, and nobody may {kept} the better decision."
