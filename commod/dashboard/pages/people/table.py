@@ -6,6 +6,7 @@ from itertools import cycle
 from typing import Any
 from zlib import crc32
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -121,10 +122,10 @@ def _ask(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
     asked = {}
     for place, column in zip(cycle(st.columns(3, gap="small")), chosen, strict=False):
         values, label = frame[column].dropna(), escape_markdown(names[column])
-        options = sorted(values.unique(), key=str)
+        is_number = pd.api.types.is_numeric_dtype(values.dtype)
+        options = sorted(values.unique(), key=None if is_number else str)
         # A filter starts anew where there is something else to choose from.
         key = f"people_{column}_{crc32(repr(options).encode()):08x}"
-        is_number = pd.api.types.is_numeric_dtype(values.dtype)
         if is_number and len(options) > MAX_OPTIONS and values.abs().max() < 1e15:  # a browser counts up to some 9e15
             low, high = values.min().item(), values.max().item()
             step = 1 if isinstance(low, int) else (high - low) / 100
@@ -137,13 +138,13 @@ def _ask(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
 def filtered(frame: pd.DataFrame, asked: Mapping[str, Any]) -> pd.DataFrame:
     """The people who meet all that is asked, by column: some values (list), or a range with both ends (tuple).
 
-    An empty list asks nothing, and neither does the whole range, which people without a number are in, too.
+    An empty list asks nothing, and neither does the whole range.
     """
+    keep = np.ones(len(frame), dtype=bool)
     for column, wanted in asked.items():
         values = frame[column]
-        if isinstance(wanted, tuple):
-            inside = values.between(*wanted) | (values.isna() & (wanted == (values.min(), values.max())))
-            frame = frame[inside]
-        elif wanted:
-            frame = frame[values.isin(wanted)]
-    return frame
+        if isinstance(wanted, tuple) and wanted != (values.min(), values.max()):
+            keep &= values.between(*wanted).to_numpy()
+        elif isinstance(wanted, list) and wanted:
+            keep &= values.isin(wanted).to_numpy()
+    return frame[keep]
