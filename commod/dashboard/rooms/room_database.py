@@ -185,17 +185,19 @@ class RoomDatabase:
 
     def _read(self, code: str, kept: _Kept) -> Room:
         """The room as it is in the database, or as it was kept if nothing has changed there."""
-        now, columns = self._clock(), (rooms.c.version, rooms.c.document)
+        now = self._clock()
+        which = (rooms.c.code == code, rooms.c.expires > now)
         with self._reading() as connection:
-            row = connection.execute(select(*columns).where(rooms.c.code == code, rooms.c.expires > now)).first()
-        if row is None:
+            version = connection.execute(select(rooms.c.version).where(*which)).scalar()
+            fresh = kept.room is not None and kept.room.version == version
+            if fresh and kept.checked - kept.read < PRESENCE_SECONDS:
+                assert kept.room is not None
+                return kept.room
+            document = connection.execute(select(rooms.c.document).where(*which)).scalar()
+        if document is None:
             raise RoomError("no_room")
-        unchanged = kept.room is not None and kept.room.version == row.version
-        if unchanged and kept.checked - kept.read < PRESENCE_SECONDS:
-            assert kept.room is not None
-            return kept.room
         kept.read = kept.checked
-        room = decode(row.document, type=Room)
+        room = decode(document, type=Room)
         for person in room.people:  # so that a room is the same as long as the same people are here
             person.here, person.seen = person.seen > now - HERE_SECONDS, 0.0
         return room
