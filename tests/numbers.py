@@ -17,7 +17,6 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 
 from commod import Commod, load_task
-from commod.datasets.example import MISSED
 from commod.experiments import prepare, refit, sweep_method
 from commod.experiments.biased import figures_if_missed, scene_in_truth
 from commod.experiments.limits import best_within, blind_limits_of, interventions_of, limits_of
@@ -32,6 +31,7 @@ from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS
 from commod.models.settings import UPDATES
 from commod.models.threads import single_threaded
+from data.invented import MISSED
 from tests.benchmarks import checks, coverage, forms, line, minima, protocols, starts, target, tree_update, tuned, watch
 from tests.benchmarks.forms import share_beaten
 from tests.browsing import ROOT
@@ -295,6 +295,11 @@ def tuned_beaten():
     return block(listed(tuned.beaten(_tuned())))
 
 
+def tuned_strengths():
+    """Which strength of its regulariser each method gets from folds."""
+    return block(listed(tuned.strengths(_tuned())))
+
+
 def opened():
     """The table of `python -m tests.benchmarks.starts`."""
     return block([starts.HEADINGS, *starts.table_of()])
@@ -434,6 +439,7 @@ NUMBERS = {
         tuned_within,
         tuned_sure,
         tuned_beaten,
+        tuned_strengths,
         opened,
         nobody_loses,
         cut_offs,
