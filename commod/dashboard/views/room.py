@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
@@ -255,33 +255,34 @@ def invite() -> None:
 EVERY = 3.0
 # For so long it is said that a timer has run out.
 OVER_SECONDS = 60
-# Under this name a session keeps how the line was last drawn by the page.
-_DRAWN = "room_drawn"
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What the line of a page was drawn for, and where it stands."""
-
-    script: str
-    place: Any
-    asked: tuple[object, ...] | None
-    line: str
 
 
 def strip(script: str) -> None:
     """At the top of a page, for whoever is in a room: what happens there. The board says it itself."""
     here = present()
     tell_trouble()
-    st.session_state.pop(_DRAWN, None)
     while_waiting(None)
-    if is_seated() and not (here is not None and here.leads and script == ROOM):
-        while_waiting(look_in)
-        place = st.empty()
-        drawn_for = None if here is None else asked(script, here)
-        st.session_state[_DRAWN] = Drawn(script, place, drawn_for, "" if here is None else _in_one_line(script, here))
-        with place.container():
-            _line(script, drawn_for)
+    if not is_seated() or (here is not None and here.leads and script == ROOM):
+        return
+    place, shown = st.empty(), None if here is None else (asked(script, here), _in_one_line(script, here))
+
+    def look_in() -> None:
+        """Keep the line as it should be while the page waits for something to be computed, and no fragment runs."""
+        nonlocal shown
+        here = present()
+        if here is None:
+            return
+        if shown is None or asked(script, here) != shown[0]:
+            st.rerun()
+        act(lambda store: store.seen(here.seat, _open_step(script)))
+        if (line := _in_one_line(script, here)) != shown[1]:
+            shown = shown[0], line
+            with place.container():
+                _draw_line(script, here)
+
+    while_waiting(look_in)
+    with place.container():
+        _line(script, None if shown is None else shown[0])
 
 
 def asked(script: str, here: Here) -> tuple[object, ...]:
@@ -296,21 +297,6 @@ def asked(script: str, here: Here) -> tuple[object, ...]:
         state = question and (question.number, question.rounds, question.open, question.shown)
         found += (room.lesson, room.step, (room.lesson, room.step) in room.revealed, state)
     return found
-
-
-def look_in() -> None:
-    """Keep the line as it should be while a page waits for something to be computed, and no fragment runs."""
-    drawn: Drawn | None = st.session_state.get(_DRAWN)
-    here = present()
-    if drawn is None or here is None:
-        return
-    if asked(drawn.script, here) != drawn.asked:
-        st.rerun()
-    act(lambda store: store.seen(here.seat, _open_step(drawn.script)))
-    if (line := _in_one_line(drawn.script, here)) != drawn.line:
-        st.session_state[_DRAWN] = replace(drawn, line=line)
-        with drawn.place.container():
-            _draw_line(drawn.script, here)
 
 
 @st.fragment(run_every=EVERY)
