@@ -20,7 +20,7 @@ def press(app, key):
 
 def scores(app):
     """f's score, r and g's score."""
-    found = re.search(r"f's (\S+) lies .* Times r = (\S+) that is .*: (\S+?)\. A bar", captions(app))
+    found = re.search(r"f's (\S+) lies .* Times r = (\S+) that is .*?: (\S+%)\.", captions(app))
     return found.groups()
 
 
