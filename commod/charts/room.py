@@ -148,39 +148,3 @@ def plot_models(
     inside = counts.transform_filter(f"!({is_ring})").mark_text(color="white", **number)
     above = counts.transform_filter(is_ring).mark_text(dy=-24, color=ROLES["first"][0], **number)
     return alt.layer(lines, points, inside, above, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
-
-
-def plot_strip(
-    frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str, font: int = TYPE
-) -> alt.LayerChart:
-    """One figure of the models that people voted for: a row per round, a line from each first vote to the second.
-
-    `frame`: ``round`` (one of `rounds`), ``value, people, who``, ``line`` (empty for a point), ``order``. `title`,
-    `form`: of the figure, and its format. `people`: title of the counts.
-    """
-    x = _figure(alt.X, "value:Q", title, font, form, 4, padding=20)
-    y = alt.Y(
-        "round:N", title=None, sort=list(rounds), scale=alt.Scale(domain=list(rounds)), axis=_axis(font, grid=False)
-    )
-    color = coloured("round:N", list(rounds), [palette.F, palette.G][: len(rounds)], None)
-    lines = (
-        alt.Chart()
-        .transform_filter("datum.line != ''")
-        .mark_line(strokeWidth=1.6, opacity=0.6, color=palette.FRONTIER, aria=False)
-        .encode(x=x, y=y, detail="line:N", order="order:Q")
-    )
-    points = (
-        alt.Chart()
-        .transform_filter("datum.line == ''")
-        .transform_calculate(size=f"{DOT} * sqrt(datum.people)")
-        .mark_point(filled=True, opacity=0.95)
-        .encode(x=x, y=y, color=color, size=alt.Size("size:Q", scale=None))
-        .encode(tooltip=tips(("who:N", " "), ("people:Q", people), ("value:Q", title, form)))
-    )
-    counts = (
-        alt.Chart()
-        .transform_filter("datum.people > 1 && datum.line == ''")
-        .mark_text(fontSize=font - 3, fontWeight="bold", color="white")
-        .encode(x=x, y=y, text="people:Q")
-    )
-    return alt.layer(lines, points, counts, data=frame).properties(height=alt.Step(52), padding=_ROOM_FOR_LABELS)
