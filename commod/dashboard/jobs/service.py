@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Lock, local
@@ -267,14 +267,14 @@ class Pending:
     """A part of a page that is drawn when its result is there."""
 
     ticket: Ticket
-    draw: Callable[[Ticket], None]  # when it is done
+    draw: Callable[[Ticket], Sequence["Pending"] | None]  # when it is done; it may give parts that follow
     look: Callable[[Ticket], None] | None = None  # while it is not, to show the progress
     held: bool = False  # whether the place in the queue outlives this run of the script
 
 
 def draw_pending(*parts: Pending | None) -> None:
     """Draw the parts that wait for a result, in the order in which the results come; to be called last on a page."""
-    waiting = {place: part for place, part in enumerate(parts) if part is not None}
+    waiting, following = {place: part for place, part in enumerate(parts) if part is not None}, list[Pending]()
 
     def look(left: Mapping[int, Ticket]) -> float:
         for place, ticket in left.items():
@@ -288,7 +288,9 @@ def draw_pending(*parts: Pending | None) -> None:
             if not part.held:
                 places.enter_context(part.ticket)
         for place in watch({place: part.ticket for place, part in waiting.items()}, look):
-            waiting[place].draw(waiting[place].ticket)
+            following += waiting[place].draw(waiting[place].ticket) or []
+    if following:
+        draw_pending(*following)
 
 
 def in_line(what: str, ticket: Ticket) -> str:
