@@ -367,4 +367,4 @@ def _draw_strips(models: list[pictures.Signed], shown: Mapping[int, str], large:
         **pictures.figure_titles(models, language),
         "reason": (say("room.reason"), ""),
     }
-    fold(Table(title, "room_votes_in_full", columns), lambda: pictures.votes_table(models, shown))
+    fold(Table(title, "room_votes_in_full", columns), lambda: pictures.votes_table(models, shown, language))

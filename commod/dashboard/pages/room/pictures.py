@@ -125,6 +125,7 @@ def points(
     models: Sequence[Signed],
     sweep: pd.DataFrame | None,
     fairness: str,
+    language: str,
     *,
     kinds: Mapping[int, str],
     frontier: str,
@@ -138,7 +139,7 @@ def points(
     if sweep is not None:
         for value, accuracy, setting, best in sweep[[fairness, "accuracy", "settings", "best"]].itertuples(index=False):
             line = "frontier" if best else ""
-            rows.append(_row(frontier, value, accuracy, 0, setting, line, value))
+            rows.append(_row(frontier, value, accuracy, 0, declared(language, setting), line, value))
     for first, last in moves(models):
         for order, end in enumerate((first, last)):
             row = _row(
@@ -146,7 +147,7 @@ def points(
             )
             rows.append(row)
     for (round, value, accuracy), there in _together(models, "fairness", "accuracy").items():
-        who = f"{names_of(there)} ({in_words(there[0].settings)})"
+        who = f"{names_of(there)} ({declared(language, in_words(there[0].settings))})"
         rows.append(_row(kinds[round], value, accuracy, len(there), who))
     if models and "f_fairness" in models[0].figures:  # over those who stand at it
         rows.append(_row(f, models[0].figures["f_fairness"], models[0].figures["f_accuracy"], 0, f))
@@ -224,10 +225,11 @@ def once(models: Sequence[Signed]) -> list[Signed]:
     return [model for model in models if model.round == 1 and model.number not in again]
 
 
-def votes_table(models: Sequence[Signed], rounds: Mapping[int, str]) -> pd.DataFrame:
+def votes_table(models: Sequence[Signed], rounds: Mapping[int, str], language: str) -> pd.DataFrame:
     """Every vote: who, in which round, for what, and why."""
     rows = [
-        {"name": model.name, "round": rounds[model.round], "reason": model.reason, "settings": in_words(model.settings)}
+        {"name": model.name, "round": rounds[model.round], "reason": model.reason}
+        | {"settings": declared(language, in_words(model.settings))}
         | {name: model.figures.get(name, math.nan) for name in COMPARED}
         for model in sorted(models, key=lambda model: (model.name.casefold(), model.round))
     ]
@@ -320,6 +322,7 @@ def models(signed: Sequence[Signed], kinds: Mapping[int, str], language: str, sw
         signed,
         None if sweep is None else sweep.points,
         CRITERIA[signed[0].settings.fairness].figure_name,
+        language,
         kinds=kinds,
         frontier=say("room.frontier"),
         f=say("room.f"),

@@ -22,18 +22,18 @@ from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import data_in_words, in_words
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.html import document, drawing
-from commod.dashboard.text.language import fill, phrase
+from commod.dashboard.text.language import declared, fill, phrase
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
 
 
-def setting_in_words(link: str) -> str:
+def setting_in_words(link: str, language: str) -> str:
     """The setting of a link, with its data; empty without one."""
     if not link:
         return ""
     settings = model_of_link(link)
-    return f"{data_in_words(settings)}: {in_words(settings)}"
+    return declared(language, f"{data_in_words(settings)}: {in_words(settings)}")
 
 
 def zipped_tables(room: Room, language: str) -> bytes:
@@ -49,7 +49,7 @@ def zipped_tables(room: Room, language: str) -> bytes:
     ]
     guesses["answer"] = [asked[at][1] for at in steps]
     for name, link in (("model_a", "link_a"), ("model_b", "link_b"), ("setting", "link")):
-        votes[name] = votes[link].map(setting_in_words)
+        votes[name] = [setting_in_words(each, language) for each in votes[link]]
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, table in tables.items():
@@ -140,7 +140,7 @@ def _pair(question: Question, rounds: Mapping[int, str], language: str) -> dict[
     models = [(name, model) for name, model in (("a", question.a), ("b", question.b)) if model is not None]
     picture = pictures.choices(question, rounds, language)
     return {
-        "models": [(say(f"room.model_{name}"), setting_in_words(model.link)) for name, model in models],
+        "models": [(say(f"room.model_{name}"), setting_in_words(model.link, language)) for name, model in models],
         "charts": [_figure(picture, say("room.choices_alt"))],
         "headings": [say("room.answer_column"), say("room.people")],
         "rows": [[row["name"].replace("|", " · "), str(row["people"])] for row in picture.rows.to_dict("records")],
@@ -151,7 +151,7 @@ def _sign(question: Question, rounds: Mapping[int, str], language: str) -> dict[
     say = partial(phrase, language)
     sent = pictures.votes(question)
     models, _ = pictures.comparable(sent)
-    table = pictures.votes_table(sent, rounds)
+    table = pictures.votes_table(sent, rounds, language)
     moved = pictures.moves(sent)
     figures = pictures.figure_titles(sent, language) if sent else {}
     columns = {"name": "who", "round": "round", "settings": "setting", "reason": "reason"}

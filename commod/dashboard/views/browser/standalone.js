@@ -77,8 +77,8 @@ class Models {
     const sum = ([start, weights]) => [...pairs(weights)].reduce((all, [i, weight]) => all + weight * x[i], start);
     const flip = (flipped) => ({ f, g: flipped ? -mirror * f + (f > 0 ? -across : across) : f });
     if (acts_on !== "everybody" && f > 0 !== (acts_on === "positive")) return flip(false);
-    const g = sum(model.r) * f + (model.s ? sum(model.s) : 0);
-    return model.step === undefined ? { f, g } : flip(g + (f > 0 ? model.step : 0) > 0 !== f > 0);
+    const r = sum(model.r), g = r * f + (model.s ? sum(model.s) : 0);
+    return model.step === undefined ? { f, g, r } : flip(g + (f > 0 ? model.step : 0) > 0 !== f > 0);
   }
 }
 
@@ -398,10 +398,11 @@ class Page {
   decide() {
     if (!this.pack.person) return;
     if ($('#person [aria-invalid="true"]')) return void ($("#person .told").textContent = this.say("not_decided"));
-    const { f, g } = this.models.decide(this.settings, this.cells), { line } = this.pack.person;
+    const { f, g, r } = this.models.decide(this.settings, this.cells), { line } = this.pack.person;
     const score = (logit) => this.percent(1 / (1 + Math.exp(-(logit + line)))), says = (logit) => this.words[logit > 0 ? "yes" : "no"];
     const values = { yes: this.words.yes, f: score(f), g: score(g), f_says: says(f), g_says: says(g) };
-    $("#person .told").textContent = this.say(f > 0 === g > 0 ? "person_stays" : "person_changes", values);
+    const ratio = r === undefined ? "" : ` ${this.say("person_r", { r: this.number(r, 2) })}`;
+    $("#person .told").textContent = this.say(f > 0 === g > 0 ? "person_stays" : "person_changes", values) + ratio;
   }
 }
 
