@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Lock, local
@@ -267,7 +267,7 @@ class Pending:
     """A part of a page that is drawn when its result is there."""
 
     ticket: Ticket
-    draw: Callable[[Ticket], Sequence["Pending"] | None]  # when it is done; it may give parts that follow
+    draw: Callable[[Ticket], Any]  # when it is done; it may give a list of parts that follow
     look: Callable[[Ticket], None] | None = None  # while it is not, to show the progress
     held: bool = False  # whether the place in the queue outlives this run of the script
 
@@ -288,7 +288,8 @@ def draw_pending(*parts: Pending | None) -> None:
             if not part.held:
                 places.enter_context(part.ticket)
         for place in watch({place: part.ticket for place, part in waiting.items()}, look):
-            following += waiting[place].draw(waiting[place].ticket) or []
+            more = waiting[place].draw(waiting[place].ticket)
+            following += more if isinstance(more, list) else []  # what others draw gives elements
     if following:
         draw_pending(*following)
 
