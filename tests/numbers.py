@@ -9,6 +9,7 @@ import json
 import re
 from functools import partial
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,10 +35,11 @@ from commod.models.threads import single_threaded
 from data.invented import MISSED
 from tests.benchmarks import checks, coverage, forms, line, minima, protocols, starts, target, tree_update, tuned, watch
 from tests.benchmarks.forms import share_beaten
-from tests.browsing import ROOT
 from tests.fitting import case, fit
 from tests.random_starts import lowest_loss
 
+# Not from `tests.browsing`: a machine without a browser can compute numbers, too.
+ROOT = Path(__file__).parents[1]
 STORED = ROOT / "docs" / "numbers.json"
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([a-z_0-9]+) -->)(.*?)(<!-- end -->)", re.DOTALL)
