@@ -312,7 +312,7 @@ def nobody_loses():
     names = [f"{form}{limit}" for form in ("ratio", "affine") for limit in ("", ", nobody loses")]
     splits = {"law_school": 5, "compas": 5, "adult": 3}
     places = [(*each, seed) for each in product(splits, CRITERIA, names) for seed in range(splits[each[0]])]
-    points = pd.concat(Parallel(n_jobs=-1)(delayed(_swept)(*place) for place in places))
+    points = pd.concat(Parallel(n_jobs=-1)(delayed(_swept)(*place) for place in places), ignore_index=True)
     table = forms.matched(points)
     rows = [["", *names]]
     for (data, short), part in table.groupby(["data", "fairness"], sort=False):

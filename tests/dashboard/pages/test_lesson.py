@@ -214,7 +214,9 @@ def test_two_groups_of_other_base_rates_are_fair_by_both_only_if_a_coin_decides(
 def test_the_concept_is_a_stand_in_for_the_group(stages):
     at = stages["concept"]
     told = " ".join(script.told(at))
-    among, all_of_them = map(int, re.findall(r"(\d+) % of those with .* are Caucasian, against (\d+) % of all", told)[0])
+    among, all_of_them = map(
+        int, re.findall(r"(\d+) % of those with .* are Caucasian, against (\d+) % of all", told)[0]
+    )
     assert among > all_of_them + 15
 
 
