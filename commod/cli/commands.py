@@ -17,7 +17,6 @@ from commod.cli.arguments import backend_in, form_in, methods_in, scene_in, sett
 from commod.cli.output import check_folder, content_of, end_progress, one_line, plain, say, show_progress, tell
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_of_file
 from commod.datasets.choice_options import roles_in
-from commod.explain.checks import MARKS
 from commod.explain.concepts import form_in_words
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.metrics.intervals import new_people_interval
@@ -94,7 +93,7 @@ def check(arguments: Namespace) -> int:
         say(json.dumps({"dataset": scene.task.name, "fairness": arguments.fairness, "checks": found}))
         return 0
     for answer in answers.values():
-        word, sign = MARKS[answer.mark]
+        word, sign = answer.word_and_sign
         say(plain(f"{sign} {word:5} {answer.check.title} {answer.sentence}"))
     return 0
 

@@ -28,6 +28,8 @@ MARKS: dict[Mark, tuple[str, str]] = {
     "bad": ("bad", "✗"),
     "open": ("open", "–"),
 }
+# "Fine" of changes of which one in six is right would read as praise.
+AS_PREDICTED = ("as predicted", "=")
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,8 @@ CHECKS: dict[str, Check] = {
             direction=1,
             fine=0.0,
             bad=-0.05,
-            rated="Fine: as many as f's own probabilities predict, as far as chance allows. Bad: more than 5 points "
-            "fewer.",
+            rated="As predicted: as many as f's own probabilities say, as far as chance allows. Bad: more than 5 "
+            "points fewer.",
             why="If f is calibrated, one minus its probability is the chance that a change is right, whoever is "
             "changed. Fewer means that the changes hit those of whom f was right.",
         ),
@@ -167,6 +169,11 @@ class Answer:
     @property
     def mark(self) -> Mark:
         return self.check.mark(self.value if self.rated is None else self.rated)
+
+    @property
+    def word_and_sign(self) -> tuple[str, str]:
+        """The mark as it is shown."""
+        return AS_PREDICTED if self.mark == "fine" and self.check.name == "right" else MARKS[self.mark]
 
     @property
     def why_open(self) -> str:

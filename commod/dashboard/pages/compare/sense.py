@@ -24,7 +24,7 @@ from commod.experiments import checks as library
 from commod.experiments.match import Match
 from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
-from commod.explain.checks import CHECKS, MARKS, Answer, Check, check_again
+from commod.explain.checks import CHECKS, Answer, Check, check_again
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.models.competitors import FAMILIES, METHODS
 
@@ -163,7 +163,7 @@ class _Section:
         answer = self.answers[name].get(check)
         if answer is None:
             return self.notes.get((name, check), COMES), None
-        word, sign = MARKS[answer.mark]
+        word, sign = answer.word_and_sign
         if answer.mark == "open":
             return f"{sign} {word}\n{answer.why_open}", None
         basis = f"\n{answer.basis}" if answer.basis and check in ("merit", "right") else ""

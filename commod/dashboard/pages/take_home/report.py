@@ -23,7 +23,6 @@ from commod.experiments.checks import Evidence
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
-from commod.explain.checks import MARKS
 from commod.explain.concepts import form_in_words, guess_in_words
 from commod.explain.people import FEW
 from commod.metrics.figures import FIGURES, key_figures
@@ -86,7 +85,7 @@ def report_html(
         form=form_in_words(result.g, task.spec.outcomes, result.line_in_words),
         guess=guess_in_words(result.concepts),
         bound=parts.bound(result, limits),
-        checks=[(*MARKS[answer.mark], answer) for answer in result.answers(merit, refits).values()],
+        checks=[(*answer.word_and_sign, answer) for answer in result.answers(merit, refits).values()],
         record=parts.by_record(result),
         certainty=parts.by_certainty(result),
         again=parts.by_refits(result, refits),
