@@ -357,6 +357,28 @@ METHODS: dict[str, Method] = {
         cost=25.0,
         own_model=True,
     ),
+    # ---- Later than the paper, or not in its overview ----
+    "mbs": Method(
+        "MBS",
+        "Chen et al. 2024",
+        estimator=_competitor("bias_scoring", "BiasScoring"),
+        uses_membership=True,
+        knob=Knob("alpha", "α", _ALPHAS, None),
+        in_paper=False,
+        groups=2,
+        note="Post-hoc bias scoring: LPP's rules, searched on the recorded groups and labels.",
+        cost=2.0,
+    ),
+    "oxonfair": Method(
+        "OxonFair",
+        "Delaney et al. 2024",
+        estimator=_competitor("oxonfair", "OxonFair"),
+        uses_membership=True,
+        knob=Knob("alpha", "α", _ALPHAS, None),
+        in_paper=False,
+        note="A threshold for each group that a person is guessed to be in.",
+        cost=2.0,
+    ),
     # ---- Not yet ----
     "igd": Method(
         "IGD post-processing",
