@@ -90,7 +90,7 @@ def _frontier(rows: Rows, y: Array, bias: Array, by_label: bool) -> tuple[Array,
         gaps.append(np.abs(before + flips[order].cumsum(axis=0)).max(axis=1)[last])
         gains.append(right[order].cumsum()[last])
         weights.append(0.5 * (ends[last] + ends[last + 1])[:, None] * direction)
-    gap, gained = np.concatenate(gaps), np.concatenate(gains)
+    gap, gained = np.concatenate(gaps).round(12), np.concatenate(gains).round(12)
     order = np.lexsort((-gained, gap))
     best = np.maximum.accumulate(gained[order])
     kept = order[np.append(True, best[1:] > best[:-1])]

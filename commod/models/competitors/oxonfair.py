@@ -12,20 +12,19 @@ from commod.models.competitors.membership import Membership, fitted_membership
 from commod.models.validation import check_weight
 
 # How many combinations of thresholds are tried at once, about.
-GRID = 100_000
+GRID = 200_000
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OxonFair(Competitor):
     """Thresholds by the likeliest group, found on a grid that is refined; S is not needed at predict.
 
-    A classifier guesses everybody's group. The thresholds of the guessed groups are the most accurate ones for which
-    the *recorded* groups are treated alike up to α, and each gets a favourable decision at a rate of at least
-    `least_rate` ("levelling up"); if none does both, those that come nearest.
+    A classifier guesses everybody's group; those whom it cannot guess share a threshold of their own. The thresholds
+    are the most accurate ones for which the *recorded* groups are treated alike up to α, and each gets the favourable
+    decision at a rate of at least `least_rate` ("levelling up"); if none does both, those that come nearest.
 
-    As in the toolkit, f is put on the training rows. Its measure of parity is the mean over pairs of groups; here it is
-    the largest difference, as for the other methods. It refines its grid around all that are optimal for some α, this
-    one around the best.
+    The toolkit has many measures. Its parity and odds are means of differences; here the largest counts, as for the
+    other methods. It refines its grid around all rules that are optimal for some α, this one around the best.
 
     Parameters
     ----------
@@ -36,24 +35,29 @@ class OxonFair(Competitor):
         label. With α = 1 it is the only limit.
     favourable : label, optional
         The decision that `least_rate` is about; by default the positive one.
+    certainty : float, default 2/3
+        Probability from which on a guess counts, as in the toolkit. 0: everybody has the likeliest group.
     membership : Membership, optional
         Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
 
     Attributes
     ----------
-    lines_ : (groups,)
-        Distance from f's line, in logits, above which people guessed to be in each group are decided positively.
+    lines_ : (groups + 1,)
+        Distance from f's line, in logits, above which people guessed to be in each group are decided positively; last,
+        those who cannot be guessed.
     """
 
     alpha: float = 0.05
     least_rate: float = 0.0
     favourable: Any = None
+    certainty: float = 2 / 3
     membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_weight("alpha", self.alpha)
-        if check_weight("least_rate", self.least_rate) > 1:
-            raise ValueError(f"least_rate is a share of people, from 0 to 1, got {self.least_rate!r}.")
+        for name in ("least_rate", "certainty"):
+            if check_weight(name, getattr(self, name)) > 1:
+                raise ValueError(f"{name} is a share, from 0 to 1, got {getattr(self, name)!r}.")
         if self.favourable is not None and self.favourable not in self.classes_:
             raise ValueError(
                 f"favourable must be one of the labels in y, {self.classes_.tolist()}, got {self.favourable!r}."
@@ -62,9 +66,9 @@ class OxonFair(Competitor):
         assert self.groups_ is not None
         guess, groups = self._guess(rows), len(self.groups_)
         cells = rows.weighed(np.eye(2 * groups)[2 * rows.groups + y.astype(int)])  # (n, recorded group × label)
-        found = [_lines(rows.logit[guess == s], cells[guess == s]) for s in range(groups)]
+        found = [_lines(rows.logit[guess == s], cells[guess == s]) for s in range(groups + 1)]
         windows = [(0, len(lines) - 1) for lines, _ in found]
-        width = max(3, int(GRID ** (1 / groups)))
+        width = max(3, int(GRID ** (1 / (groups + 1))))
         while True:
             tried = [np.unique(np.linspace(*window, width).round().astype(int)) for window in windows]
             positive = np.zeros(2 * groups)
@@ -99,8 +103,9 @@ class OxonFair(Competitor):
         return tuple(int(each) for each in np.unravel_index(place, right.shape))
 
     def _guess(self, rows: Rows) -> Array:
-        """The likeliest group of each row."""
-        return self.membership_.joint(rows.X).sum(axis=2).argmax(axis=1)
+        """The likeliest group of each row, or one more than there are where it is not likely enough."""
+        chance = self.membership_.joint(rows.X).sum(axis=2)
+        return np.where(chance.max(axis=1) < self.certainty, chance.shape[1], chance.argmax(axis=1))
 
     def _margin(self, rows: Rows) -> Array:
         return rows.logit - self.lines_[self._guess(rows)]
