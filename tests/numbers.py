@@ -11,6 +11,8 @@ from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
 from scipy.special import expit
 from scipy.stats import spearmanr
 
@@ -18,7 +20,7 @@ from commod import Commod, load_task
 from commod.datasets.example import MISSED
 from commod.experiments import prepare, refit, sweep_method
 from commod.experiments.biased import figures_if_missed, scene_in_truth
-from commod.experiments.limits import best_within, blind_limits_of, limits_of
+from commod.experiments.limits import best_within, blind_limits_of, interventions_of, limits_of
 from commod.experiments.paper import sensitivity_table
 from commod.experiments.results import read_result, results_directory
 from commod.experiments.segments import PAPER_SEGMENTS
@@ -30,7 +32,7 @@ from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS
 from commod.models.settings import UPDATES
 from commod.models.threads import single_threaded
-from tests.benchmarks import checks, minima, protocols, watch
+from tests.benchmarks import checks, coverage, forms, line, minima, protocols, starts, target, tree_update, tuned, watch
 from tests.benchmarks.forms import share_beaten
 from tests.browsing import ROOT
 from tests.fitting import case, fit
@@ -86,23 +88,32 @@ def biased_record():
 
 
 def smooth_decisions():
-    """How smoothly decisions follow λ_fair from 0 to 10 in steps of 0.1 with ``update="decisions"``, three splits."""
-    setting = {"lambda_concepts": 0.05, "update": "decisions"}
-    values, told, least = np.arange(0, 10.01, 0.1), [], 1.0
-    for fairness in minima.CRITERIA:
-        most = {"train": 0.0, "test": 0.0}
-        for name, seed in product(("law_school", "compas"), range(3)):
-            c, warm_start = case(name, seed), WarmStart()
-            path = [fit(c, lambda_fair=float(at), **setting, fairness=fairness, warm_start=warm_start) for at in values]
-            for part in most:
-                decided = [g.predict(getattr(c, part).X) for g in path]
-                most[part] = max(most[part], *(float(np.mean(a != b)) for a, b in pairwise(decided)))
-            for figure in (CRITERIA[fairness].figure_name, "change_rate"):
-                along = [g.path_[figure].iloc[-1] for g in path]
-                least = min(least, abs(spearmanr(values, along).statistic))
-        told.append(f"{most['train']:.1%} of the training decisions ({most['test']:.1%} on test)")
-    both = f"{told[0]} under demographic parity,\nand {told[1]} under equalized odds"
-    return f"at most {both}; Spearman's ρ is at least {least:.3f}"
+    """How smoothly decisions follow λ_fair from 0 to 10 in steps of 0.1 with ``update="decisions"``."""
+    places = list(product(minima.CRITERIA, ("law_school", "compas"), range(5), (0.0, 0.05, 0.2)))
+    found = pd.DataFrame(Parallel(n_jobs=-1)(delayed(_smooth_path)(*place) for place in places))
+    rows = [
+        ["", "λ_ratio", "training people", "test people", "paths with a step over 3% on test", "Spearman's ρ at least"]
+    ]
+    for (data, fairness, ratio), part in found.groupby(["data", "fairness", "ratio"], sort=False):
+        over = f"{(part['test'] > 0.03).sum()} of {len(part)}"
+        most = (f"{part[name].max():.1%}" for name in ("train", "test"))
+        rows.append([f"{data}, {CRITERIA[fairness].short}", f"{ratio:g}", *most, over, f"{part['rho'].min():.3f}"])
+    return block(rows)
+
+
+def _smooth_path(fairness, name, seed, ratio):
+    """The largest share of people whom one step decides otherwise, and the least Spearman's ρ."""
+    c, warm_start, values = case(name, seed), WarmStart(), np.round(np.arange(0, 10.01, 0.1), 1)
+    given = {"lambda_ratio": ratio, "lambda_concepts": 0.05, "update": "decisions", "fairness": fairness}
+    with single_threaded():
+        path = [fit(c, lambda_fair=float(at), **given, warm_start=warm_start) for at in values]
+    row = {"data": name, "fairness": fairness, "ratio": ratio}
+    for part in ("train", "test"):
+        decided = [g.predict(getattr(c, part).X) for g in path]
+        row[part] = max(float(np.mean(a != b)) for a, b in pairwise(decided))
+    figures = (CRITERIA[fairness].figure_name, "change_rate")
+    along = ([g.path_[figure].iloc[-1] for g in path] for figure in figures)
+    return row | {"rho": min(abs(spearmanr(values, each).statistic) for each in along)}
 
 
 def group_guesses():
@@ -255,6 +266,139 @@ def r_squared():
     return " and ".join(told)
 
 
+def _tuned():
+    return read_result(tuned.STORED)[0]
+
+
+def tuned_parity():
+    """Settings chosen on folds, under demographic parity."""
+    return block(listed(tuned.way(_tuned(), "demographic_parity")))
+
+
+def tuned_odds():
+    """The same under equalized odds."""
+    return block(listed(tuned.way(_tuned(), "equalized_odds")))
+
+
+def tuned_within():
+    """The fairest that changes at most 10 % on folds."""
+    return block(listed(pd.concat([tuned.within(_tuned(), fairness) for fairness in CRITERIA])))
+
+
+def tuned_sure():
+    """What the record and f say of the changes of those that go half of the way."""
+    return block(listed(tuned.sure(_tuned())))
+
+
+def tuned_beaten():
+    """Models beaten by those that count decisions, and these by others."""
+    return block(listed(tuned.beaten(_tuned())))
+
+
+def opened():
+    """The table of `python -m tests.benchmarks.starts`."""
+    return block([starts.HEADINGS, *starts.table_of()])
+
+
+def nobody_loses():
+    """The first table of `python -m tests.benchmarks.forms`, for the paper's form, the affine one, and limited ones."""
+    names = [f"{form}{limit}" for form in ("ratio", "affine") for limit in ("", ", nobody loses")]
+    splits = {"law_school": 5, "compas": 5, "adult": 3}
+    places = [(*each, seed) for each in product(splits, CRITERIA, names) for seed in range(splits[each[0]])]
+    points = pd.concat(Parallel(n_jobs=-1)(delayed(_swept)(*place) for place in places))
+    table = forms.matched(points)
+    rows = [["", *names]]
+    for (data, short), part in table.groupby(["data", "fairness"], sort=False):
+        row = [f"{data}, {short}"]
+        for here in part.to_dict("records"):
+            n, of = here["splits"].split(" of ")
+            told = f"{float(here['accuracy']):.1%}, {float(here['changed']):.1%}, {here['f was sure']}"
+            row.append("none" if n == "0" else told + ("" if n == of else f" ({n} of {of})"))
+        rows.append(row)
+    return block(rows)
+
+
+def _swept(data, fairness, name, seed):
+    with single_threaded():
+        found = forms.models_of(prepare(data, seed=seed), name, fairness)
+    return found.assign(data=data, fairness=fairness, name=name, split=seed)
+
+
+def cut_offs():
+    """At cut-offs far from one half: `python -m tests.benchmarks.line`."""
+    rows = [["", "λ_fair 0.1", "λ_fair 3"]]
+    for data, threshold, update in product(("law_school", "compas"), (0.8, 0.3), ("ratio", "affine")):
+        here = case(data)
+        row = [line.told(here, threshold, update, lambda_fair) for lambda_fair in (0.1, 3.0)]
+        rows.append([f"{data}, c = {threshold}, {update}", *row])
+    return block(rows)
+
+
+def interventions():
+    """The fewest changes that make the groups exactly equal, the group known, on split 0."""
+    names = ("law_school", "compas", "german")
+    found = [interventions_of(prepare(name)) for name in names]
+    rows = [["", *names]]
+    for place, demands in enumerate(found[0]["demands"]):
+        shares = [each["change_rate"].iloc[place] for each in found]
+        words = " and ".join(each.replace("_", " ") for each in demands)
+        rows.append([words, *("none" if np.isnan(share) else f"{share:.1%}" for share in shares)])
+    return block(rows)
+
+
+def tree_kept():
+    """A budget of 9 % of the training rows, the linear rule beside a tree: `python -m tests.benchmarks.tree_update`."""
+    rows = [["", "f", "linear", "tree of depth 2", "tree of depth 3"]]
+    for data in ("law_school", "compas"):
+        row = [data]
+        for fair, changed, accuracy in tree_update.means(data, 5, 0.09).values():
+            row.append(f"{fair:.3f}, {changed:.1%}, {accuracy:.3f}")
+        rows.append(row)
+    return block(rows)
+
+
+def minima_found():
+    """How often the solver ends as low as the best of 20 random starts."""
+    cells = minima.all_cells()
+    of_data = [f"{sum(c[4] <= minima.WITHIN for c in part)} of {len(part)} on {name}" for name, part in cells.items()]
+    every = [c for part in cells.values() for c in part]
+    return f"in {sum(c[4] <= minima.WITHIN for c in every)} of {len(every)} cells ({', '.join(of_data)})"
+
+
+def targets_held():
+    """Whether what `find_settings` promises holds on test, over 20 splits."""
+    frame = target.held(20)
+    rows = [["target", "found", "of those held"]]
+    for (data, criterion, least, most), part in frame.groupby(["data", "criterion", "least", "most"], sort=False):
+        asked = f"P-Rule ≥ {least:g}" if criterion == "demographic_parity" else f"mistreatment ≤ {1 - least:g}"
+        held = str((part["fair"] & part["few"]).sum())
+        rows.append([f"{data}, {asked}, changed ≤ {most:.0%}", f"{part['found'].sum()} of {len(part)}", held])
+    return block(rows)
+
+
+def interval_coverage():
+    """How often 95 % intervals hold the truth: two groups, 1,000 samples for each number of people."""
+    places = list(product(coverage.POPULATIONS, coverage.SIZES))
+    found = Parallel(n_jobs=-1)(delayed(_covered)(*place) for place in places)
+    covered = dict(zip(places, found, strict=True))
+    rows = [["population", *coverage.COVERED]]
+    for title in coverage.POPULATIONS:
+        cells = (
+            "/".join(f"{100 * covered[title, size][what]:.1f}" for size in coverage.SIZES) for what in coverage.COVERED
+        )
+        rows.append([title.replace(" %", "%"), *cells])
+    return block(rows)
+
+
+def _covered(title, size):
+    return coverage.coverage(coverage.POPULATIONS[title], size, 1000, coverage.ours)[0]
+
+
+def listed(frame):
+    """Rows of a table, the headings first."""
+    return [list(frame.columns), *frame.to_numpy().tolist()]
+
+
 def under_protocol(key):
     """A table of `python -m tests.benchmarks.protocols`."""
     points = protocols.points_of(key)
@@ -285,6 +429,19 @@ NUMBERS = {
         beaten_everywhere,
         fairest_quarter,
         r_squared,
+        tuned_parity,
+        tuned_odds,
+        tuned_within,
+        tuned_sure,
+        tuned_beaten,
+        opened,
+        nobody_loses,
+        cut_offs,
+        interventions,
+        tree_kept,
+        minima_found,
+        targets_held,
+        interval_coverage,
     )
 } | {key: partial(under_protocol, key) for key in protocols.PROTOCOLS}
 

@@ -101,7 +101,6 @@ def test_an_update_that_may_shift(capsys):
         (["fit", "german", "--base-model", "oracle"], "There is no base model 'oracle'"),
         (["fit", "german", "--fairness", "none"], "fairness must be one of"),
         (["fit", "german", "--update", "affine", "--solver", "adversarial"], "update='affine' is available for"),
-        (["data", "rebuild", "--wheels", "/nowhere"], "No wheel of"),
         (["compare", "moon"], "There is no task 'moon'"),
         (["compare", "german", "--methods", "roc"], "There is no method 'roc' for demographic parity"),
         (["compare", "german", "--out", "/nowhere/points.csv"], "The folder of --out"),

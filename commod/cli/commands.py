@@ -15,7 +15,7 @@ import pandas as pd
 
 from commod.cli.arguments import backend_in, form_in, methods_in, scene_in, settings_in
 from commod.cli.output import check_folder, content_of, end_progress, one_line, plain, say, show_progress, tell
-from commod.datasets import TASKS, Task, add_task, data_directory, is_shipped, load_task, task_of_file
+from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_of_file
 from commod.datasets.choice_options import roles_in
 from commod.explain.checks import MARKS
 from commod.explain.forms import form_in_words
@@ -344,11 +344,6 @@ def _rows_in_words(found: Any, checked: pd.DataFrame) -> list[str]:
         shown = f"{row.old:.3f} then, {row.new:.3f} now, difference {row.difference:+.3f}"
         of = "" if row.model == "change" else f" ({row.model})"
         out.append(f"{'!' if row.moved else ' '} {row.title}{of}: {shown} [{row.low:+.3f}, {row.high:+.3f}]")
-    for name, frame in (("changed for the", found.who), ("right by the record, of those changed for the", found.right)):
-        for row in frame.itertuples():
-            way = f"{name} {'better' if row.better else 'worse'}"
-            counts = f"{row.old_count:,} of {row.old_people:,} then, {row.new_count:,} of {row.new_people:,} now"
-            out.append(f"{'!' if row.moved else ' '} {row.group}, {way}: {counts}")
     out += [f"{' ' if row.drift == 'stable' else '!'} {row.sentence}" for row in found.drift.itertuples()]
     for row in checked.itertuples():
         out.append(f"{VERDICTS[row.verdict]} {row.verdict:15}{row.wanted} ({row.became}): {row.sentence}")
@@ -374,13 +369,4 @@ def list_data(_: Namespace) -> int:
             sizes = task.sensitive.value_counts().sort_index().tolist()
             groups = ", ".join(f"{group} {size:,}" for group, size in zip(task.groups, sizes, strict=True))
             say(f"{name:25} {len(task.y):>7,} rows, {task.X.shape[1]:>2} features; {groups}")
-    return 0
-
-
-def rebuild_data(arguments: Namespace) -> int:
-    """Make the files in data/ again."""
-    from commod.datasets.rebuild import rebuild
-
-    for name, digest in rebuild(arguments.out or data_directory(), arguments.wheels).items():
-        say(f"{digest}  {name}")
     return 0

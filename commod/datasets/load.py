@@ -155,7 +155,7 @@ def _damaged(folder: Path) -> dict[str, str]:
 def _checked_content(name: str, folder: Path) -> tuple[bytes, str]:
     """The data file of a task, which has the recorded checksum, and its datasheet."""
     file = f"{name}.parquet"
-    rebuild = "Run 'python -m commod data rebuild' to make it again."
+    rebuild = "Install commod again or, in a checkout, run 'python -m data.rebuild'."
     try:
         expected = json.loads((folder / CHECKSUMS).read_text())[file]
         content = (folder / file).read_bytes()

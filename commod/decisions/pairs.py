@@ -32,8 +32,10 @@ REPEATS = (6, 12)
 NEARLY = 0.05
 # Sure enough to stop: the probability that the chosen model is nearly as good as the best.
 SURE_ENOUGH = 0.9
-# Preferences that are drawn, and answers at random that a person's are compared with.
-DRAWN, AT_RANDOM = 6000, 400
+# Preferences that are drawn.
+DRAWN = 6000
+# Answers fit together if one preference explains this share of the choices; of random answers it explains about 0.6.
+FITS = 0.8
 # Before anything is known: how far apart best and worst are in units of an answer's noise, from unsteady to steady.
 STEADY = (3.0, 60.0)
 # What people who lose a favourable decision are to a model: it is no figure of its own.
@@ -80,20 +82,6 @@ class Answer:
         """The place of the model that was chosen."""
         return self.a if self.said == "a" else self.b
 
-    @property
-    def other(self) -> int:
-        """The place of the model that was not."""
-        return self.b if self.said == "a" else self.a
-
-
-@dataclass(frozen=True)
-class Trade:
-    """Choices between a fairer and a more accurate model that went one way."""
-
-    times: int
-    # How much fairness, in the criterion's figure, there was for one point of accuracy, over all of them.
-    per_point: float
-
 
 @dataclass(frozen=True)
 class Preference:
@@ -107,14 +95,8 @@ class Preference:
         Probability that it is nearly as good as the best (see `NEARLY`).
     told : int
         How many questions were answered, other than skipped.
-    gave_up, kept_to : Trade or None
-        Choices of the fairer model, which gave up accuracy, and of the more accurate one; None if there was none.
     explained, choices : int
         How many of the choices between A and B this preference explains.
-    by_chance : float
-        How many it would explain, on average, of answers at random to the same questions.
-    chance : float
-        The share of such answers of which it would explain as many or more.
     same, repeated : int
         How many of the questions that came again with sides swapped were answered alike.
     """
@@ -122,14 +104,15 @@ class Preference:
     place: int
     sure: float
     told: int
-    gave_up: Trade | None
-    kept_to: Trade | None
     explained: int
     choices: int
-    by_chance: float
-    chance: float
     same: int
     repeated: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether the answers fit together: one preference explains most, and repeats were answered alike."""
+        return self.explained >= FITS * self.choices and self.same == self.repeated
 
 
 class _Drawn(NamedTuple):
@@ -227,7 +210,8 @@ class Interview:
             ahead, behind = self._log_chances(answer)
             # No difference is half a choice of either.
             log += {"a": ahead, "b": behind, "n": (ahead + behind) / 2, "s": 0.0}[answer.said]
-        return _normalised(log)
+        likely: np.ndarray = np.exp(log - log.max())
+        return likely / likely.sum()
 
     def _log_chances(self, answer: Answer) -> tuple[np.ndarray, np.ndarray]:
         """Logarithms of the probabilities that A, and that B, is chosen."""
@@ -248,59 +232,21 @@ class Interview:
         return best, float(likely @ (lost <= NEARLY * np.ptp(utility, axis=1)))
 
     def preference(self, answers: Sequence[Answer]) -> Preference:
-        """The model that the answers lead to, how sure that is, what was traded, and how consistent they were."""
+        """The model that the answers lead to, how sure that is, and how consistent they were."""
         likely = self._likely(answers)
         best, sure = self._best(likely)
         choices = [answer for answer in answers if answer.is_choice]
         explained = sum(likely @ self._margin(each) * (1 if each.said == "a" else -1) > 0 for each in choices)
-        at_random = self._explained_at_random(choices)
         same, repeated = _repeated(answers)
         return Preference(
             place=self._places[best],
             sure=sure,
             told=sum(answer.said != "s" for answer in answers),
-            gave_up=self._trade(choices, for_fairness=True),
-            kept_to=self._trade(choices, for_fairness=False),
             explained=int(explained),
             choices=len(choices),
-            by_chance=float(at_random.mean()),
-            chance=float((at_random >= explained).mean()),
             same=same,
             repeated=repeated,
         )
-
-    def _trade(self, choices: Sequence[Answer], *, for_fairness: bool) -> Trade | None:
-        if "accuracy" not in list(self.models)[1:]:  # all are equally accurate, or equally fair
-            return None
-        fairness = self.models.iloc[:, 0] * self.models.attrs["signs"][self.models.columns[0]]
-        accuracy, sign = self.models["accuracy"], 1 if for_fairness else -1
-        found = [
-            (
-                sign * (fairness[each.chosen] - fairness[each.other]),
-                sign * (accuracy[each.other] - accuracy[each.chosen]),
-            )
-            for each in choices
-        ]
-        real = np.array([both for both in found if min(both) > 0])
-        return Trade(len(real), float(real[:, 0].sum() / real[:, 1].sum() / 100)) if len(real) else None
-
-    def _explained_at_random(self, choices: Sequence[Answer]) -> np.ndarray:
-        """Of how many answers at random to the same questions the preference fitted to them explains, (AT_RANDOM,)."""
-        if not choices:
-            return np.zeros(AT_RANDOM)
-        says_a = np.random.default_rng(self.seed).random((AT_RANDOM, len(choices))) < 0.5
-        ahead, behind = (np.array(each) for each in zip(*map(self._log_chances, choices), strict=True))
-        likely = _normalised(says_a @ ahead + ~says_a @ behind)
-        margins = likely @ np.array([self._margin(each) for each in choices]).T
-        found: np.ndarray = ((margins > 0) == says_a).sum(axis=1)
-        return found
-
-
-def _normalised(log: np.ndarray) -> np.ndarray:
-    """Probabilities along the last axis from their logarithms."""
-    found: np.ndarray = np.exp(log - log.max(axis=-1, keepdims=True))
-    found /= found.sum(axis=-1, keepdims=True)
-    return found
 
 
 def _repeated(answers: Sequence[Answer]) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Does a model still hold? A later batch of people beside those it was tested on."""
 
-from commod.monitoring.compare import difference_of
 from commod.monitoring.drift import stability_index
+from commod.monitoring.figures import difference_of
 from commod.monitoring.files import about_model, read_requirements, watch_files
 from commod.monitoring.outcome import Outcome, check_signature, headline, outcome_of
 from commod.monitoring.reference import batch_of, read_model, reference_of

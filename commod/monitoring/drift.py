@@ -71,35 +71,31 @@ def stability_index(old: Any, new: Any) -> tuple[float, float]:
     return float(((b - a) * np.log(b / a)).sum()), float(chance)
 
 
-def compare_spread(
+def compare_columns(
     old: Mapping[str, Distribution], new: Mapping[str, pd.Series], kind: str = "column"
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Drift of each column that is in both, and its classes, as `commod.monitoring.Watched` has them."""
-    drifts: list[tuple[Any, ...]] = []
-    classes: list[tuple[Any, ...]] = []
+) -> pd.DataFrame:
+    """Drift of each column that is in both, as `commod.monitoring.Watched` has it."""
+    rows = []
     for name, before in old.items():
         if name not in new:
             continue
         counts = _count(new[name], before)
         index, chance = stability_index(before["counts"], counts)
         drift = "stable" if index <= max(LOOK, chance) else "look" if index <= DRIFTED else "shifted"
-        shares = [np.asarray(each, dtype=float) / sum(each) for each in (before["counts"], counts)]
-        named = _classes(before)
-        used = (shares[0] > 0) | (shares[1] > 0)
-        classes += [(name, kind, named[i], i, shares[0][i], shares[1][i]) for i in np.flatnonzero(used)]
-        moved = int(np.argmax(np.abs(shares[1] - shares[0])))
-        said = _sentence(name, kind, index, chance, drift)
+        sentence = _sentence(name, kind, index, chance, drift)
         if drift != "stable":
-            said += f" {shares[1][moved]:.0%} are {named[moved]}; {shares[0][moved]:.0%} were before."
+            then, now = (np.asarray(each, dtype=float) / sum(each) for each in (before["counts"], counts))
+            moved = int(np.argmax(np.abs(now - then)))
+            sentence += f" {now[moved]:.0%} are {_classes(before)[moved]}; {then[moved]:.0%} were before."
         unseen = _never_seen(new[name], before)
         if len(unseen):
             some = ", ".join(f"“{short(level)}”" for level in unseen.index[:NAMED])
             more = " and others" if len(unseen) > NAMED else ""
             have = "has a value" if unseen.sum() == 1 else "have values"
-            said += f" {count_of(int(unseen.sum()), 'person', 'people')} {have} that nobody had before: {some}{more}."
-        drifts.append((name, kind, index, chance, drift, int(unseen.sum()), said))
-    found = pd.DataFrame(drifts, columns=COLUMNS).sort_values("index", ascending=False, ignore_index=True)
-    return found, pd.DataFrame(classes, columns=["column", "kind", "class", "place", "old", "new"])
+            people = count_of(int(unseen.sum()), "person", "people")
+            sentence += f" {people} {have} that nobody had before: {some}{more}."
+        rows.append((name, kind, index, chance, drift, int(unseen.sum()), sentence))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _classes(old: Distribution) -> list[str]:

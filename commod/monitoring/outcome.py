@@ -13,7 +13,7 @@ from commod.decisions.verdicts import SETTLES
 from commod.decisions.verify import agree, shown
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.metrics.small_groups import SCARCE
-from commod.monitoring.compare import Z
+from commod.monitoring.figures import Z
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of, short
 from commod.wording import with_capital
@@ -124,10 +124,7 @@ def _largest(figures: pd.DataFrame) -> str:
 
 def _too_small(found: Watched) -> dict[str, int]:
     """New people of each group that has too few of them to be compared."""
-    if found.who.empty:
-        return {}
-    sizes = found.who.groupby("group", sort=False)["new_people"].max()
-    return {str(group): int(people) for group, people in sizes.items() if people < SCARCE}
+    return {group: people for group, people in found.groups.items() if people < SCARCE}
 
 
 def far_beyond_chance(figures: pd.DataFrame) -> pd.Series:
@@ -146,7 +143,7 @@ def far_beyond_chance(figures: pd.DataFrame) -> pd.Series:
 
 def main_figure(found: Watched) -> tuple[Figure, Any]:
     """The figure that the model was trained for, and its row; where the batch does not tell it, the share changed."""
-    criterion = CRITERIA.get(found.about["fairness"], next(iter(CRITERIA.values())))
+    criterion = CRITERIA.get(found.fairness, next(iter(CRITERIA.values())))
     rows = found.figures.set_index(["figure", "model"])
     if (criterion.figure_name, "g") in rows.index:
         return criterion.figure, rows.loc[(criterion.figure_name, "g")]
@@ -235,7 +232,7 @@ def check_signature(record: Mapping[str, Any], found: Watched) -> pd.DataFrame:
     signed = record["model"]
     asked = {"fairness": signed["fairness"], "lambda_fair": signed["value"], **signed["settings"]}
     asked["threshold"] = signed["threshold"]
-    here, figures = {"threshold": 0.5, **found.about["settings"]}, found.about["figures"]
+    here, figures = {"threshold": 0.5, **found.settings}, found.signed
     rows: list[tuple[str, Any, Any]] = [("method", signed["method"], "commod")]
     rows += [(name, asked[name], here[name]) for name in asked if name in here]
     rows += [(name, value, figures[name]) for name, value in record["figures"].items() if name in figures]

@@ -1,6 +1,5 @@
 """What a model was like on the people it was tested on, as counts that go along in its `model.json`."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,17 +13,14 @@ from commod.datasets.own_groups import as_numbers, classes_of
 from commod.decisions.facts import counts_of_changes
 from commod.decisions.record import FORMAT as DECISION
 from commod.explain.plausibility import certainty
-from commod.explain.tree import ChangeTree
-from commod.metrics.counts import Counts, counts_of_codes, effective_size
+from commod.metrics.counts import Counts, counts_of_codes
 from commod.monitoring.drift import distribution_of, scores_as_values
-from commod.monitoring.schema import MOST, N_BINS, ModelFile
+from commod.monitoring.schema import MOST, ModelFile
 from commod.portable import Portable, level_in
 from commod.uploads.json_file import JsonError, check_schema, read_json
 from commod.uploads.limits import MAX_BYTES, MAX_COLUMNS, MAX_TEXT, short
 
 Reference = Mapping[str, Any]
-# Questions of a tree of the changes that goes along with a model.
-DEPTH = 3
 
 
 class Cells(NamedTuple):
@@ -45,9 +41,7 @@ def cells_of(codes: Any, n_groups: int, y: Any, before: Any, after: Any, weight:
     return Cells(counts, squares, rows)
 
 
-def reference_of(
-    task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line: float = 0.0, tree: ChangeTree | None = None
-) -> dict[str, Any]:
+def reference_of(task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line: float = 0.0) -> dict[str, Any]:
     """Counts and distributions of the people that a model was tested on.
 
     Parameters
@@ -59,8 +53,6 @@ def reference_of(
         How far the logits of f and of g lie above the line.
     line : float
         Its logit.
-    tree : ChangeTree, optional
-        Of the changes, from `commod.explain.explain_tree`: it goes along, and is laid over later people.
 
     Returns
     -------
@@ -72,7 +64,6 @@ def reference_of(
     cells = cells_of(rows.sensitive, len(task.groups), y, before, after, rows.weight)
     changes = counts_of_changes(certainty(f, line), before, after, y)
     scores = {"f": expit(f + line), "g": expit(g + line)}
-    X = task.features(rows.X)
     found = {
         "groups": list(task.groups),
         "attributes": _attributes(task),
@@ -82,15 +73,11 @@ def reference_of(
         "outcomes": list(task.spec.outcomes),
         "counts": cells.counts.tolist(),
         "changes": {name: list(pair) for name, pair in changes.items()},
-        "gaps": {name: gaps_of(y, p, rows.sensitive, len(task.groups), rows.weight) for name, p in scores.items()},
-        "bins": {name: bins_of(y, each) for name, each in scores.items()},
-        "columns": {name: distribution_of(values) for name, values in X.items()},
+        "columns": {name: distribution_of(values) for name, values in task.features(rows.X).items()},
         "scores": {name: distribution_of(scores_as_values(each)) for name, each in scores.items()},
     }
     if rows.weight is not None:
         found |= {"weight": task.roles["weight"], "squares": cells.squares.tolist(), "rows": cells.rows.tolist()}
-    if tree is not None:
-        found["tree"] = counted_tree(tree_as_data(tree), X, before != after)
     return found
 
 
@@ -119,31 +106,6 @@ def _label(task: Task) -> dict[str, Any]:
 
 def _several(positive: str | list[str]) -> list[str]:
     return [positive] if isinstance(positive, str) else positive
-
-
-def gaps_of(y: Any, scores: Any, codes: Any, n_groups: int, weight: Any = None) -> list[list[float] | None]:
-    """Mean of label − score and its standard error: of everyone, then of each group, None where it has nobody."""
-    gap, codes = np.asarray(y, dtype=float) - np.asarray(scores, dtype=float), np.asarray(codes)
-    w = np.ones(len(gap)) if weight is None else np.asarray(weight, dtype=float)
-    found: list[list[float] | None] = []
-    for own in (codes == codes, *(codes == code for code in range(n_groups))):
-        if not own.any():
-            found.append(None)
-            continue
-        mean = np.average(gap[own], weights=w[own])
-        variance = np.average((gap[own] - mean) ** 2, weights=w[own])
-        people = float(effective_size(w[own].sum(), (w[own] ** 2).sum()))
-        found.append([float(mean), math.sqrt(variance / max(people - 1, 1.0))])
-    return found
-
-
-def bins_of(y: Any, scores: Any) -> list[list[float]]:
-    """Of each tenth of the score: people, how many have the label, and the sum of their scores."""
-    scores = np.asarray(scores, dtype=float)
-    place = np.minimum((scores * N_BINS).astype(int), N_BINS - 1)
-    weights = (None, np.asarray(y, dtype=float), scores)
-    columns = [np.bincount(place, weights=each, minlength=N_BINS) for each in weights]
-    return np.column_stack(columns).tolist()
 
 
 # ---- rows as a file has them ----
@@ -255,58 +217,3 @@ def weights_in(reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         return None
     weight = as_numbers(batch[reference["weight"]])[0].to_numpy(dtype=float)
     return np.where((weight > 0) & (weight <= MOST), weight, np.nan)
-
-
-# ---- the tree of the changes ----
-
-
-TreeNodes = Sequence[Mapping[str, Any]]
-
-
-def tree_as_data(tree: ChangeTree) -> list[dict[str, Any]]:
-    """The questions of a tree as JSON has them, without people: see `counted_tree`."""
-    place = {node: i for i, node in enumerate(tree.nodes["node"].tolist())} | {-1: -1}
-    found = []
-    for row in tree.nodes.to_dict("records"):
-        node: dict[str, Any] = {"parent": place[row["parent"]], "rule": str(row["rule"]), "predicts": row["predicts"]}
-        if not row["leaf"]:
-            asked = ("cut", float(row["cut"])) if pd.notna(row["cut"]) else ("level", str(row["level"]))
-            node |= {"column": str(row["column"]), asked[0]: asked[1]}
-        found.append(node)
-    return found
-
-
-def counted_tree(nodes: TreeNodes, X: pd.DataFrame, changed: Any) -> list[dict[str, Any]]:
-    """The tree with ``count`` and ``changed`` of these people at each node."""
-    changed = np.asarray(changed, dtype=bool)
-    return [
-        {**node, "count": int(here.sum()), "changed": int((here & changed).sum())}
-        for node, here in zip(nodes, _reached(nodes, X), strict=True)
-    ]
-
-
-def f1_of(nodes: TreeNodes) -> float:
-    """F1 of "changed" among the people counted: 0 where the tree says "unchanged" everywhere."""
-    said = [node for node in nodes if node["predicts"]]
-    right = sum(node["changed"] for node in said)
-    both = sum(node["count"] for node in said) + nodes[0]["changed"]
-    return 2 * right / both if both else 0.0
-
-
-def _reached(nodes: TreeNodes, X: pd.DataFrame) -> list[np.ndarray]:
-    """Who comes to each node; of the two below a question, the first is the left one."""
-    reached = [np.ones(len(X), dtype=bool)]
-    seen: set[int] = set()
-    for node in nodes[1:]:
-        parent = nodes[node["parent"]]
-        goes_right = _answers(parent, X[parent["column"]])
-        reached.append(reached[node["parent"]] & (goes_right == (node["parent"] in seen)))
-        seen.add(node["parent"])
-    return reached
-
-
-def _answers(node: Mapping[str, Any], values: pd.Series) -> np.ndarray:
-    if "level" in node:
-        return np.asarray(values.astype(object).map(str) == node["level"], dtype=bool)
-    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float32)  # as scikit-learn compares them
-    return np.asarray(numbers > node["cut"])

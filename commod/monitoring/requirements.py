@@ -11,8 +11,8 @@ import pandas as pd
 from commod.decisions.facts import Facts, facts_of_counts
 from commod.decisions.requirements import RULES, Requirements
 from commod.decisions.verdicts import check_requirements
-from commod.monitoring.compare import in_two_groups, resting_on
 from commod.monitoring.evidence import ALPHA, drop_revealed, evidence, tolerance
+from commod.monitoring.figures import in_two_groups, resting_on
 from commod.monitoring.reference import Cells, Reference
 from commod.portable import Portable
 

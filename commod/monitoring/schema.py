@@ -1,24 +1,18 @@
 """What a `model.json` says of the people that its model was tested on, as a schema."""
 
 from itertools import pairwise
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from commod.uploads.limits import MAX_COLUMNS, MAX_TEXT
 
-# Bins of the score in which labels are counted.
-N_BINS = 10
-
-T = TypeVar("T")
 Name = Annotated[str, Meta(max_length=MAX_TEXT)]
 # Of people, or of weights, of which only the ratio matters: how many there may be.
 MOST = 1e9
 Count = Annotated[float, Meta(ge=0, le=MOST)]
 Pair = tuple[Count, Count]
 Cube = tuple[tuple[Pair, Pair], tuple[Pair, Pair]]  # label, f, g
-# Mean of label − score and its standard error.
-Gap = tuple[Annotated[float, Meta(ge=-1, le=1)], Annotated[float, Meta(ge=0, le=1)]]
 
 
 def _rising(numbers: list[float]) -> bool:
@@ -53,11 +47,6 @@ class _Changes(Struct):
             raise ValueError("a part must not be larger than the whole")
 
 
-class _Both(Struct, Generic[T]):
-    f: T
-    g: T
-
-
 class _Distribution(Struct):
     counts: Annotated[list[Count], Meta(max_length=2_000)]
     levels: Annotated[list[str], Meta(min_length=1)] | UnsetType = UNSET
@@ -73,26 +62,13 @@ class _Distribution(Struct):
             raise ValueError("counts must be one for each level, or two more than edges, which rise")
 
 
-class _Node(Struct):
-    parent: int
-    predicts: bool
-    rule: Annotated[str, Meta(max_length=600)]
-    count: Count
-    changed: Count
-    column: str | None = None
-    level: str | UnsetType = UNSET
-    cut: float | UnsetType = UNSET
-
-    @property
-    def asks(self) -> bool:
-        return self.level is not UNSET or self.cut is not UNSET
-
-    def __post_init__(self) -> None:
-        if self.changed > self.count or (self.level is not UNSET and self.cut is not UNSET):
-            raise ValueError("a node has at most as many changes as people, and asks one thing")
+class _Scores(Struct):
+    f: _Distribution
+    g: _Distribution
 
 
 class _Reference(Struct):
+    # Older files also hold calibration and a tree of the changes; both are ignored.
     groups: Annotated[list[Name], Meta(min_length=2, max_length=100)]
     attributes: Annotated[list[_Attribute], Meta(min_length=1)]
     combinations: list[list[Annotated[int, Meta(ge=0)]]]
@@ -101,26 +77,16 @@ class _Reference(Struct):
     outcomes: tuple[Name, Name]
     counts: list[Cube]
     changes: _Changes
-    gaps: _Both[list[Gap | None]]
-    bins: _Both[Annotated[list[tuple[Count, Count, Count]], Meta(min_length=N_BINS, max_length=N_BINS)]]
     columns: Annotated[dict[Name, _Distribution], Meta(max_length=MAX_COLUMNS)]
-    scores: _Both[_Distribution]
+    scores: _Scores
     weight: Name | UnsetType = UNSET
     squares: list[Cube] | UnsetType = UNSET
     rows: list[Cube] | UnsetType = UNSET
-    tree: Annotated[list[_Node], Meta(min_length=1, max_length=127)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         self._check_groups()
-        for gaps, bins in ((self.gaps.f, self.bins.f), (self.gaps.g, self.bins.g)):
-            if len(gaps) != len(self.groups) + 1 or gaps[0] is None:
-                raise ValueError("gaps must be those of everyone and of each group")
-            if any(max(row) > row[0] + 1e-6 for row in bins):
-                raise ValueError("a bin has fewer people than labels")
         if UNSET in (self.scores.f.edges, self.scores.g.edges):
             raise ValueError("scores need edges")
-        if isinstance(self.tree, list):
-            self._check_tree(self.tree)
 
     def _check_groups(self) -> None:
         sizes = [len(attribute.levels) for attribute in self.attributes]
@@ -135,18 +101,6 @@ class _Reference(Struct):
                 raise ValueError("counts must be there for each group, and with weights squares and rows, too")
             if not sum(number for cube in cubes for table in cube for pair in table for number in pair) > 0:
                 raise ValueError("counts must not all be 0")
-
-    def _check_tree(self, tree: list[_Node]) -> None:
-        children = [0] * len(tree)
-        for place, node in enumerate(tree):
-            if not (0 <= node.parent < place if place else node.parent == -1):
-                raise ValueError("each node of the tree but the first follows its parent")
-            if place:
-                children[node.parent] += 1
-            if node.asks and node.column not in self.columns:
-                raise ValueError("the tree asks for a column that is not known")
-        if any(count != 2 * node.asks for count, node in zip(children, tree, strict=True)):
-            raise ValueError("each node of the tree that asks has two children")
 
 
 class ModelFile(Struct):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from commod.monitoring.batch_rows import LEAST_PEOPLE
+from commod.monitoring.batch import LEAST_PEOPLE
 from commod.monitoring.evidence import ON_TOTAL
 from commod.monitoring.reference import Cells
 from commod.monitoring.requirements import Look

@@ -1,4 +1,4 @@
-"""A later batch of people beside those a model was tested on: figures, changes, drift, and requirements again."""
+"""A later batch of people next to those a model was tested on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,27 +10,17 @@ import pandas as pd
 from commod.decisions.facts import Facts, counts_of_changes
 from commod.metrics.counts import sizes_of_groups
 from commod.metrics.figures import CRITERIA, key_figures_of
-from commod.monitoring.batch_rows import LEAST_PEOPLE, BatchRows, check_width
-from commod.monitoring.compare import (
-    EVERYONE,
-    calibration_bins,
-    compare_changes,
-    compare_figures,
-    compare_gaps,
-    compare_shares,
-    compare_trees,
-    framed,
-    of_one_label,
-)
-from commod.monitoring.drift import compare_spread, scores_as_values
+from commod.monitoring.batch import LEAST_PEOPLE, BatchRows, check_width
+from commod.monitoring.drift import compare_columns, scores_as_values
+from commod.monitoring.figures import compare_figures, compare_shares, framed, of_one_label
 from commod.monitoring.reference import Cells, cells_in, reference_in
 from commod.monitoring.requirements import Counted, counted_of
 from commod.portable import Portable
 
-# Of the people whom f scores above the median, one in so many stays in a batch that is shifted on purpose.
+# In a batch that is shifted on purpose, one in three stays of those whom f scores above the median.
 THINNED = 3
 
-# Settings by which a model is known again.
+# Settings by which a model is recognised.
 SIGNED = ("fairness", "lambda_fair", "lambda_ratio", "lambda_concepts", "n_concepts", "threshold")
 
 
@@ -38,72 +28,51 @@ SIGNED = ("fairness", "lambda_fair", "lambda_ratio", "lambda_concepts", "n_conce
 class Watched:
     """What became of a model on a later batch.
 
-    Old and new are independent samples. Wherever both are told there are the columns ``old, old_low, old_high, new,
-    new_low, new_high, difference`` (new − old), ``low, high`` (its 95 % interval) and ``moved``, whether that leaves
-    out 0. Each interval is one of 95 %: of twenty values that stay, one is called moved.
-
     Attributes
     ----------
     figures : DataFrame
-        One row per figure and model: ``figure, model`` ("f", "g" or "change"), ``title``. Without groups in the batch,
-        or without labels, what rests on them is left out.
-    who : DataFrame
-        Whose decisions change, two rows per group: ``group, better`` (changes for the better), ``old_count, old_people,
-        new_count, new_people`` (changed, and of how many); the share of the group is compared.
-    right : DataFrame
-        Of those changes, the share right by the record, with the same columns; empty without labels.
-    bins : DataFrame
-        Calibration by tenths of the score: ``model, time`` ("old" or "new"), ``mean_score, rate, rate_low, rate_high,
-        count``; empty without labels.
-    tree : DataFrame
-        Nodes of the tree of the changes: ``node, parent, depth, rule, leaf, predicts, old_count, old_changed,
-        new_count, new_changed``; the share of changed people is compared.
-    f1 : (float, float)
-        F1 of the tree, old and new.
+        One row per figure and model: ``figure, model`` ("f", "g" or "change"), ``title``; ``old, old_low, old_high,
+        new, new_low, new_high, difference`` (new − old), ``low, high`` (its 95 % interval) and ``moved``, whether that
+        leaves out 0. Without groups or labels in the batch, what rests on them is left out.
     drift : DataFrame
         One row per column: ``column, kind`` ("column", or "score" of f's and g's), ``index`` (population stability),
         ``by_chance`` (what the index stays below in 95 % of batches without drift), ``drift`` ("stable", "look" or
         "shifted"), ``unseen`` (people with a level that nobody had) and ``sentence``.
-    spread : DataFrame
-        Its classes: ``column, kind, class, place, old, new`` (shares).
     counted : Counted
         The people of the batch, to be added to those of other batches (`State`).
     facts, old_facts : Facts
         What is known of the model on the batch and on the people tested on, for `check_then_and_now`.
-    people : int
-        Rows of the batch that are counted.
-    old_people : int
-        People tested on.
+    people, old_people : int
+        Rows of the batch that are counted, and people tested on.
+    groups : dict of str to int
+        People of each group in the batch; empty if it does not say who belongs to which.
     left_out : dict of str to int
         Why rows are not counted, and how many.
-    labelled, grouped : bool
-        What the batch has.
+    labelled : bool
+        Whether the batch has labels.
     notices : tuple of str
         What else is to be known, in sentences.
-    about : dict
-        ``fairness`` (the criterion that the model was trained for), ``outcomes, favourable``, and what a signature is
-        held against: ``settings`` and ``figures`` (key figures of g and, with an f in front, of f on the people tested
-        on, and their number as ``people``).
+    fairness : str
+        The criterion that the model was trained for; empty if the file does not say.
+    settings, signed : dict
+        What a sealed decision is compared with: settings, and key figures of g and (with an f in front) of f on the
+        people tested on, with their number as ``people``.
     """
 
     figures: pd.DataFrame
-    who: pd.DataFrame
-    right: pd.DataFrame
-    bins: pd.DataFrame
-    tree: pd.DataFrame
-    f1: tuple[float, float]
     drift: pd.DataFrame
-    spread: pd.DataFrame
     counted: Counted
     facts: Facts
     old_facts: Facts
     people: int
     old_people: int
+    groups: dict[str, int]
     left_out: dict[str, int]
     labelled: bool
-    grouped: bool
     notices: tuple[str, ...]
-    about: dict[str, Any]
+    fairness: str
+    settings: dict[str, Any]
+    signed: dict[str, float]
 
 
 def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> Watched:
@@ -141,39 +110,25 @@ def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> W
     counted = counted_of(model, reference, new, changes, labelled=rows.labelled)
     facts, old_facts = counted.facts, counted_of(model, reference, cells_in(reference), reference["changes"]).facts
     figures += compare_shares(reference["changes"], changes)
-    figures += compare_gaps(reference, rows) if rows.labelled else []
-    names = reference["groups"] if rows.grouped else [EVERYONE]
-    good, settings = reference["favourable"], _settings(model)
-    who, right = compare_changes(names, old, new, good)
-    nodes, f1 = compare_trees(reference, rows)
+    settings = _settings(model)
     old_scores = {f"The score of {name}": reference["scores"][name] for name in ("f", "g")}
     new_scores = {"The score of f": scores_as_values(rows.scores_f), "The score of g": scores_as_values(rows.scores_g)}
-    parts = [compare_spread(reference["columns"], rows.read), compare_spread(old_scores, new_scores, "score")]
+    drift = [compare_columns(reference["columns"], rows.read), compare_columns(old_scores, new_scores, "score")]
     return Watched(
         figures=framed(figures),
-        who=framed(who),
-        right=framed(right) if rows.labelled else pd.DataFrame(),
-        bins=calibration_bins(reference, rows) if rows.labelled else pd.DataFrame(),
-        tree=nodes,
-        f1=f1,
-        drift=pd.concat([drift for drift, _ in parts], ignore_index=True),
-        spread=pd.concat([spread for _, spread in parts], ignore_index=True),
+        drift=pd.concat([each.sort_values("index", ascending=False) for each in drift], ignore_index=True),
         counted=counted,
         facts=facts,
         old_facts=old_facts,
         people=len(rows.y),
         old_people=int(old.rows.sum()),
+        groups=rows.groups,
         left_out=rows.left_out,
         labelled=rows.labelled,
-        grouped=rows.grouped,
         notices=tuple(rows.notices),
-        about={
-            "fairness": settings["fairness"] if settings.get("fairness") in CRITERIA else "",
-            "outcomes": list(reference["outcomes"]),
-            "favourable": good,
-            "settings": settings,
-            "figures": _signed_figures(cells_in(reference)),
-        },
+        fairness=settings["fairness"] if settings.get("fairness") in CRITERIA else "",
+        settings=settings,
+        signed=_signed_figures(cells_in(reference)),
     )
 
 

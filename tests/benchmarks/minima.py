@@ -39,6 +39,19 @@ def smooth(name, fairness, seed):
     return name, fairness, seed, spearmanr(SLIDER, changes).statistic, most
 
 
+def all_cells():
+    """What `cell` finds everywhere, by data set."""
+    places = [
+        (name, fairness, lam, seed)
+        for name, n in SPLITS.items()
+        for fairness in CRITERIA
+        for seed in range(n)
+        for lam in STRENGTHS
+    ]
+    found = Parallel(n_jobs=-1)(delayed(cell)(*place) for place in places)
+    return {name: [each for each in found if each[0] == name] for name in SPLITS}
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dataset", choices=SPLITS, help="one of them only")

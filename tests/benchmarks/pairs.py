@@ -83,7 +83,6 @@ def once(models: pd.DataFrame, kind: str, noise: float, person: int) -> list[dic
                         "sure": found.sure,
                         "nearly": 1 - utility[found.place] <= NEARLY,
                         "explained": found.explained / found.choices,
-                        "by_chance": found.by_chance / found.choices,
                     }
                 )
     rows += [{"way": "middle", "questions": n, "regret": 1 - utility[middle]} for n in QUESTIONS]
@@ -105,7 +104,7 @@ def main() -> None:
     means = frame.pivot_table("regret", ["kind", "noise", "way"], "questions", sort=False)
     print(means.round(3).to_string())
     asked = frame[frame["way"] == "interview"]
-    told = asked.groupby(["kind", "noise", "questions"], sort=False)[["sure", "nearly", "explained", "by_chance"]]
+    told = asked.groupby(["kind", "noise", "questions"], sort=False)[["sure", "nearly", "explained"]]
     print(told.mean().round(2).to_string())
 
 

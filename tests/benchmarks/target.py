@@ -38,13 +38,18 @@ def once(data, criterion, least, most, seed):
     return row | figures | {"fair": fairness >= least, "few": figures["change_rate"] <= most}
 
 
+def held(splits):
+    """A row for each target and split."""
+    jobs = [(*target, seed) for target in TARGETS for seed in range(splits)]
+    return pd.DataFrame(Parallel(n_jobs=-1)(delayed(once)(*job) for job in jobs))
+
+
 def main() -> None:
     """Print, for each target, in how many splits the answer held."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=20)
     splits = parser.parse_args().splits
-    jobs = [(*target, seed) for target in TARGETS for seed in range(splits)]
-    frame = pd.DataFrame(Parallel(n_jobs=-1)(delayed(once)(*job) for job in jobs))
+    frame = held(splits)
     print(f"{'target':64}{'found':>8}{'fair':>8}{'few':>8}{'both':>8}   mean on test")
     for (data, criterion, least, most), rows in frame.groupby(["data", "criterion", "least", "most"], sort=False):
         asked = f"P-Rule >= {least:g}" if criterion == "demographic_parity" else f"mistreatment <= {1 - least:g}"

@@ -1,29 +1,37 @@
 """Methods whose settings are chosen on training folds, as in docs/results.md: ``python -m tests.benchmarks.tuned``.
 
-Every method gets 36 settings (the forms of COMMOD three values of λ_ratio times twelve of λ_fair, the others those that
-their sweep on the first fold puts there). All are trained on each of two halves of the training rows and judged on the
-other half, f being trained anew. A setting is chosen there for each aim: the fewest changes that come a quarter, half
-and three quarters of the way from f to parity, and the fairest that changes at most 10 %. It is then trained on all
-training rows and counted on test, once: test plays no part in the choice. Of adult, the halves have 3,000 rows each.
+Every method gets 108 settings: the 36 of its sweep, each with three strengths of its regulariser. For the forms of
+COMMOD that is λ_concepts, for LPP and the Bayes rule the inverse penalty of the model that guesses group and label. All
+are trained on each of two halves of the training rows and judged on the other half, f being trained anew. A setting is
+chosen there for each aim: the fewest changes that come a quarter, half and three quarters of the way from f to parity,
+and the fairest that changes at most 10 %. It is then trained on all training rows and counted on test, once: test plays
+no part in the choice. Of adult, the halves have 3,000 rows each.
+
+What was found is kept in `STORED`, from which `python -m tests.numbers` makes the tables.
 """
 
 import argparse
 import sys
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 
 from commod.datasets import TabularEncoder
 from commod.experiments import prepare, sweep_method
 from commod.experiments.plausibility import shares_of_decisions
+from commod.experiments.results import read_result, write_result
 from commod.experiments.search import folds_of
 from commod.experiments.sweep import Cell, Shared, lines_of, train_cell
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models.competitors import METHODS
+from commod.models.competitors.membership import Membership
+from commod.models.threads import single_threaded
 from tests.benchmarks.forms import n_beaten, show
 from tests.benchmarks.tried_forms import TRIED_FORMS
 
@@ -37,12 +45,17 @@ NAMES = {
 }
 OWN = "COMMOD, decisions"
 DATA = "law_school,compas,adult,german,hiring"
+# Strengths of the regulariser: λ_concepts, and C of the logistic regression behind `Membership`.
+LAMBDA_CONCEPTS = (0.01, 0.05, 0.2)
+PENALTIES = (0.01, 0.1, 1.0)
 FOLDS, ROWS = 2, 6_000
 # On folds the solver of the paper's loss stops a little earlier.
 QUICK = {"solver_options": {"tol": 1e-4}}
 SHARES = (0.25, 0.5, 0.75)
 MOST = 0.10
 WITHIN = f"at most {MOST:.0%}"
+ABOUT = ["data", "fairness", "split", "name"]
+STORED = Path(__file__).parent / "results" / "tuned.parquet"
 
 
 def main():
@@ -51,31 +64,37 @@ def main():
     parser.add_argument("--names", default=";".join(NAMES), help=f"or: {'; '.join(TRIED_FORMS)}")
     parser.add_argument("--fairness", default=",".join(CRITERIA))
     parser.add_argument("--splits", type=int, default=5, help="how many, from seed 0 on")
-    parser.add_argument("--points", type=Path, nargs="*", help="CSV files: what is in them is not trained again")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--points", type=Path, nargs="+", default=[STORED], help="the first is written, all are read")
     arguments = parser.parse_args()
-    files = arguments.points or []
-    known = [pd.read_csv(file) for file in files if file.exists()]
-    points = pd.concat(known, ignore_index=True) if known else pd.DataFrame(columns=["data"])
-    own = pd.read_csv(files[0]) if files and files[0].exists() else pd.DataFrame()
-    for data in arguments.data.split(","):
-        for seed in range(arguments.splits):
-            for fairness in arguments.fairness.split(","):
-                for name in arguments.names.split(";"):
-                    about = {"data": data, "fairness": fairness, "split": seed, "name": name}
-                    if len(points) and (points[[*about]] == pd.Series(about)).all(axis=1).any():
-                        continue
-                    started = time.perf_counter()
-                    found = tuned(prepare(data, seed=seed), name, fairness).assign(**about)
-                    points = pd.concat([points, found], ignore_index=True)
-                    if files:
-                        own = pd.concat([own, found], ignore_index=True)
-                        own.to_csv(files[0], index=False)
-                    print(f"{about}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
-    wanted = points["name"].isin(arguments.names.split(";")) & points["data"].isin(arguments.data.split(","))
-    points = points[wanted & points["fairness"].isin(arguments.fairness.split(","))]
-    show(reached(points), "On test: share of the way to parity, changed, accuracy; mean of the splits")
-    show(within(points), f"Aim: the fairest with {WITHIN} changed. On test")
-    show(beaten(points), f"Models beaten on test, all aims and splits: of {OWN} by the other / of the other's by it")
+    known = [read_result(file)[0] for file in arguments.points if file.exists()]
+    points = pd.concat(known, ignore_index=True) if known else pd.DataFrame(columns=ABOUT)
+    lists = (
+        arguments.data.split(","),
+        arguments.fairness.split(","),
+        range(arguments.splits),
+        arguments.names.split(";"),
+    )
+    done = set(points[ABOUT].itertuples(index=False, name=None))
+    missing = [each for each in product(*lists) if each not in done]
+    found = Parallel(arguments.jobs, return_as="generator_unordered")(delayed(timed)(*each) for each in missing)
+    for number, (about, seconds, rows) in enumerate(found, start=1):
+        points = pd.concat([points, rows], ignore_index=True).sort_values(ABOUT, kind="stable", ignore_index=True)
+        write_result(points, arguments.points[0], {"splits": arguments.splits, "data": arguments.data})
+        print(f"{number} of {len(missing)}: {', '.join(map(str, about))}, {seconds:.0f} s", file=sys.stderr, flush=True)
+    for fairness in lists[1]:
+        show(way(points, fairness), f"{CRITERIA[fairness].figure_name}, decisions changed, accuracy on test")
+        show(within(points, fairness), f"Aim: the fairest with {WITHIN} changed")
+    show(beaten(points), f"Models beaten on test: the other method's by {OWN}; its own by the other")
+
+
+def timed(data, fairness, seed, name):
+    """What `tuned` finds, which it is, and the seconds it took."""
+    started = time.perf_counter()
+    about = dict(zip(ABOUT, (data, fairness, seed, name), strict=True))
+    with single_threaded():
+        rows = tuned(prepare(data, seed=seed), name, fairness).assign(**about)
+    return tuple(about.values()), time.perf_counter() - started, rows
 
 
 # ---- one method on one split ----
@@ -85,18 +104,19 @@ def tuned(scene, name, fairness):
     """The models that folds choose, one for each aim, and their figures on test."""
     criterion = CRITERIA[fairness]
     folds = fold_scenes(scene)
-    cells, known = cells_of(folds[0], name, fairness)
-    decided = [*known, *(decisions(fold, name, cells, fairness, QUICK) for fold in folds[len(known) :])]
+    cells = cells_of(folds[0], name, fairness)
+    decided = [decisions(fold, name, cells, fairness, QUICK) for fold in folds]
     judged = pd.DataFrame([held_out(folds, [each[i] for each in decided], fairness) for i in range(len(cells))])
     before = scene.figures(scene.decisions_test)[criterion.figure_name]
     chosen = choices(judged)
-    on_all = decisions(scene, name, [cells[i] for i in chosen.values()], fairness)
     rows = []
-    for place, on_test in zip(chosen.values(), on_all, strict=True):
+    for aim, place in chosen.items():
+        on_test = decisions(scene, name, [cells[place]], fairness)[0]
         figures = scene.figures(on_test)
         fair = figures[criterion.figure_name]
         rows.append(
             {
+                "aim": aim,
                 "way": share_of_way(fair, before, criterion),
                 "fair": fair,
                 "f": before,
@@ -107,7 +127,7 @@ def tuned(scene, name, fairness):
                 "settings": cells[place].words,
             }
         )
-    return pd.DataFrame(rows).assign(aim=list(chosen))
+    return pd.DataFrame(rows)
 
 
 def fold_scenes(scene):
@@ -136,29 +156,44 @@ def fold_scenes(scene):
 
 
 def cells_of(scene, name, fairness):
-    """The settings of a method, 36 of everyone; and what a sweep that has put them there decides on this fold."""
+    """The settings of a method, 108 of everyone: its sweep, with each strength of its regulariser."""
     method, form = NAMES[name] if name in NAMES else (TRIED_FORMS[name][0], {})
     if METHODS[method].is_commod:
-        cells = [cell for line in lines_of(method) for cell in line]
-        return [replace(cell, others=(*cell.others, *form.items())) for cell in cells], []
-    models = sweep_method(scene, method, fairness).models
-    return [model.cell for model in models], [[model.decisions_test.astype(int) for model in models]]
+        cells = [replace(cell, others=(*cell.others, *form.items())) for line in lines_of(method) for cell in line]
+        strengths = [("lambda_concepts", value) for value in LAMBDA_CONCEPTS]
+    else:
+        cells = [model.cell for model in sweep_method(scene, method, fairness).models]
+        strengths = [("penalty", value) for value in PENALTIES]
+    return [replace(cell, others=(*cell.others, strength)) for strength in strengths for cell in cells]
 
 
 def decisions(scene, name, cells, fairness, options=None):
     """Decisions on the scene's test rows, of each cell; models of one line share what they can."""
-    shared, found = {}, []
+    shared, guesses, found = {}, {}, []
     for cell in cells:
         of_line = shared.setdefault((cell.others, cell.seed), Shared())
         if name in TRIED_FORMS:
             found.append(TRIED_FORMS[name][1](scene, cell, fairness, of_line, options or {}))
             continue
-        counts = name in ("COMMOD, decisions", "COMMOD, tree")
-        extra = {} if options is None or counts or not METHODS[cell.method].is_commod else options
-        here = Cell(cell.method, cell.value, (*cell.others, *extra.items()), cell.seed)
-        margin = train_cell(scene, here, fairness, of_line).margin(scene.test)
-        found.append((margin > 0).astype(int))
+        others = dict(cell.others)
+        if not METHODS[cell.method].is_commod:
+            here = guessing(scene, others.pop("penalty"), guesses)
+        else:
+            here, others = scene, others | ({} if options is None or name == "COMMOD, decisions" else options)
+        trained = train_cell(here, Cell(cell.method, cell.value, tuple(others.items()), cell.seed), fairness, of_line)
+        found.append((trained.margin(here.test) > 0).astype(int))
     return found
+
+
+def guessing(scene, penalty, known):
+    """The scene with a model of group and label that is regularised so strongly."""
+    if penalty not in known:
+        made = known[penalty] = replace(scene)
+        rows = scene.train
+        made.__dict__["membership"] = Membership(C=penalty).fit(
+            scene.encoded_train, rows.y, rows.sensitive, rows.weight
+        )
+    return known[penalty]
 
 
 def held_out(folds, decided, fairness):
@@ -194,56 +229,74 @@ def choices(judged):
 # ---- tables ----
 
 
-def reached(points):
-    """Means on test, by aim; in brackets, in how many splits folds had a setting that comes so far."""
+def way(points, fairness):
+    """Means on test, by aim; in brackets, on how many splits folds had a setting that comes so far."""
     rows = []
-    for (data, fairness, name), part in points[points["aim"] != WITHIN].groupby(
-        ["data", "fairness", "name"], sort=False
-    ):
-        row = {"data": data, "fairness": CRITERIA[fairness].short, "name": name}
-        for aim, some in part.groupby("aim", sort=False):
-            n = int((some["held_way"] >= float(aim.strip("%")) / 100).sum())
-            mean = some[["way", "changed", "accuracy"]].mean()
-            short = "" if n == len(some) else f" ({n} of {len(some)})"
-            row[f"aim: {aim}"] = f"{mean['way']:.0%}, {mean['changed']:.1%}, {mean['accuracy']:.3f}{short}"
+    part = points[(points["fairness"] == fairness) & (points["aim"] != WITHIN)]
+    for data, own in part.groupby("data", sort=False):
+        heading = f"{data}, f has {own['f'].mean():.3f}{n_splits(own)}"
+        for aim, some in own.groupby("aim", sort=False):
+            row = {"": heading, "aim": aim}
+            for name, found in by_name(some):
+                n = int((found["held_way"] >= float(aim.strip("%")) / 100).sum())
+                row[name] = shown(found) + ("" if n == len(found) else f" ({n})")
+            rows.append(row)
+    return pd.DataFrame(rows).fillna("not run")
+
+
+def within(points, fairness):
+    """Means on test of the models that were to change few; in brackets, on how many splits they changed more."""
+    rows = []
+    part = points[(points["fairness"] == fairness) & (points["aim"] == WITHIN)]
+    for data, own in part.groupby("data", sort=False):
+        row = {"": f"{data}, {CRITERIA[fairness].short}, f has {own['f'].mean():.3f}{n_splits(own)}"}
+        for name, found in by_name(own):
+            n = int((found["changed"] > MOST).sum())
+            row[name] = shown(found) + (f" ({n})" if n else "")
         rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).fillna("not run")
 
 
-def within(points):
-    """The figure of the criterion and the share changed, mean and every split."""
+def sure(points, aim="50%"):
+    """Of the changes of the models with one aim: the share right by the record, and that f was sure of."""
     rows = []
-    for (data, fairness, name), part in points[points["aim"] == WITHIN].groupby(
-        ["data", "fairness", "name"], sort=False
-    ):
-        every = ", ".join(f"{fair:.2f}" for fair in part["fair"])
-        rows.append(
-            {
-                "data": data,
-                "figure": CRITERIA[fairness].figure_name,
-                "name": name,
-                "fairness": f"{part['fair'].mean():.3f} ({every})",
-                "changed": f"{part['changed'].mean():.1%}",
-                "accuracy": f"{part['accuracy'].mean():.3f}",
-                "f was sure": f"{part['sure'].mean():.0%}",
-                "right": f"{part['right'].mean():.0%}",
-            }
-        )
-    return pd.DataFrame(rows)
+    for (data, fairness), own in points[points["aim"] == aim].groupby(["data", "fairness"], sort=False):
+        row = {"": f"{data}, {CRITERIA[fairness].short}"}
+        for name, found in by_name(own):
+            means = found[["right", "sure"]].astype(float).mean()
+            row[name] = "no changes" if means.isna().any() else f"{means['right']:.0%}, {means['sure']:.0%}"
+        rows.append(row)
+    return pd.DataFrame(rows).fillna("not run")
 
 
 def beaten(points):
-    """How many models are beaten by one of the other method's on the same split: own by other / other's by own."""
+    """How many models are beaten by one on the same split: the other's by the own form / its own by the other."""
     rows = []
     for (data, fairness), part in points.groupby(["data", "fairness"], sort=False):
-        names = list(part["name"].unique())
-        row = {"data": data, "fairness": CRITERIA[fairness].short}
-        own = OWN if OWN in names else names[0]
-        for other in names:
-            if other != own:
-                row[other] = f"{share_beaten(part, own, other)} / {share_beaten(part, other, own)}"
+        row = {"": f"{data}, {CRITERIA[fairness].short}"}
+        for other, _ in by_name(part):
+            if other != OWN:
+                row[other] = f"{share_beaten(part, other, OWN)}; {share_beaten(part, OWN, other)}"
         rows.append(row)
     return pd.DataFrame(rows).fillna("not run")
+
+
+def by_name(points):
+    """Points of each method, in the order in which methods are named."""
+    names = [name for name in (*NAMES, *TRIED_FORMS) if (points["name"] == name).any()]
+    return [(name, points[points["name"] == name]) for name in names]
+
+
+def shown(points):
+    """Means of the criterion's figure, of changes and of accuracy."""
+    mean = points[["fair", "changed", "accuracy"]].mean()
+    return f"{mean['fair']:.3f}, {mean['changed']:.1%}, {mean['accuracy']:.3f}"
+
+
+def n_splits(points):
+    """How many, where it is not five."""
+    count = points["split"].nunique()
+    return "" if count == 5 else f" ({count} splits)"
 
 
 def share_beaten(points, name, by):
@@ -252,7 +305,7 @@ def share_beaten(points, name, by):
         values = np.column_stack([part["way"], part["accuracy"], -part["changed"]])
         mine = np.unique(values[((part["name"] == name) & (part["changed"] > 0)).to_numpy()], axis=0)
         lost, total = lost + n_beaten(mine, values[(part["name"] == by).to_numpy()]), total + len(mine)
-    return f"{lost} of {total}"
+    return f"{lost}/{total}"
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from commod.charts import (
     plot_who_changed,
 )
 from commod.charts.compare import spread_labels, with_labels
-from commod.charts.later import plot_differences, plot_drift, plot_spread, plot_then_and_now
 from commod.charts.lesson import plot_curve, plot_paying
 
 STYLES = (MethodStyle("COMMOD", "#D55E00", "circle"), MethodStyle("Oracle ○", "#CC79A7", "square", hollow=True))
@@ -40,10 +39,6 @@ CHARTS = [
     (plot_calibration, {"styles": STYLES, "strong": "COMMOD"}),
     (plot_curve, {"x_title": "P", "y_title": "A", "deployed": "f", "here": "g", "asked": "path", "setting": "λ_fair"}),
     (plot_paying, {"better": "better", "worse": "worse", "title": "People"}),
-    (plot_differences, {}),
-    (plot_then_and_now, {"title": "Changed (% of the group)"}),
-    (plot_drift, {"look": 0.1, "shifted": 0.25}),
-    (plot_spread, {}),
 ]
 
 
@@ -193,9 +188,3 @@ def test_names_have_a_place_where_all_models_are_equally_accurate():
     )
     named = with_labels(frame, x="fairness", y="accuracy", ends=(0.8, 0.8), height=400)
     assert np.isfinite(named["label_at"]).all()
-
-
-def test_no_line_strikes_out_the_names_of_then_and_now():
-    """Names stand above their marks: what marks a bound belongs to a row, and does not go through all of them."""
-    for chart in (plot_differences(pd.DataFrame()), plot_drift(pd.DataFrame(), look=0.1, shifted=0.25)):
-        assert all("y" in layer["encoding"] for layer in chart.to_dict()["layer"])

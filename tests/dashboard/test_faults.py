@@ -186,7 +186,7 @@ def test_a_damaged_file_is_named_at_the_start_and_the_others_work(data_copy, cap
     with caplog.at_level(logging.ERROR):
         startup.name_damaged_files()
     assert "compas.parquet is damaged" in caplog.text
-    assert "python -m commod data rebuild" in caplog.text
+    assert "python -m data.rebuild" in caplog.text
     app = fine(run())
     assert "compas" not in app.selectbox(key="set_data").options
     assert "compas.parquet is damaged" in told(app).replace("\\", "")
@@ -259,7 +259,7 @@ def test_no_sound_file_at_all_is_said_in_words(data_copy):
     app = run()
     assert not app.exception
     assert app.error[0].value == "No data file of this app can be used."
-    assert told(app).count("python -m commod data rebuild") == len(task_names())
+    assert told(app).count("python -m data.rebuild") == len(task_names())
 
 
 def test_a_damaged_result_is_named(tmp_path):

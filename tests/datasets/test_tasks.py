@@ -22,10 +22,10 @@ from commod.datasets import (
     data_of,
     is_shipped,
 )
-from commod.datasets import rebuild as rebuild_module
 from commod.datasets.load import CHECKSUMS
 from commod.metrics import accuracy, p_rule
 from commod.models.base_models import train_base_model
+from data import rebuild as rebuild_module
 from tests.fitting import case
 
 PAPER_BANDS = {"law_school": ((0.30, 0.03), (0.795, 0.01)), "compas": ((0.63, 0.05), (0.665, 0.015))}

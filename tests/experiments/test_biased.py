@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from commod.datasets import load_task
-from commod.datasets.example import MISSED, ratings_table
 from commod.experiments.biased import (
     disadvantaged,
     figures_if_missed,
@@ -23,6 +22,7 @@ from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, fit_cell
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import key_figures_of
+from data.invented import MISSED, ratings_table
 
 FIGURES = ("accuracy", "dm")
 

@@ -9,7 +9,6 @@ import pytest
 
 from commod.datasets import Split
 from commod.experiments import Scene, prepare
-from commod.explain import ChangeTree, explain_tree
 from commod.models import Commod
 from commod.models.export import portable_json
 from commod.monitoring import batch_of, read_model, reference_of
@@ -21,18 +20,8 @@ def margins(scene, g, rows):
     return scene.margin_of_f(rows.X), g.decision_function(rows.X)
 
 
-def changed(scene, g, rows):
-    f, g = margins(scene, g, rows)
-    return (f > 0) != (g > 0)
-
-
-def tree_of(scene, g, rows):
-    fitted = scene.train.X, changed(scene, g, scene.train)
-    return explain_tree(scene.task, g.encoder_, *fitted, rows.X, changed(scene, g, rows), 3)
-
-
-def text_of(scene, g, rows, *, tree=None):
-    reference = reference_of(scene.task, rows, *margins(scene, g, rows), line=scene.line, tree=tree)
+def text_of(scene, g, rows):
+    reference = reference_of(scene.task, rows, *margins(scene, g, rows), line=scene.line)
     return portable_json(g, contract=scene.task.contract, reference=reference)
 
 
@@ -42,7 +31,6 @@ class Watching:
     g: Commod
     old: Split
     new: Split
-    tree: ChangeTree
     text: str
 
     @property
@@ -68,8 +56,7 @@ def watching(name: str, **settings) -> Watching:
     g = fit(case(name), **settings)
     order = np.random.default_rng(0).permutation(len(scene.test))
     old, new = (scene.test.take(np.sort(part)) for part in np.array_split(order, 2))
-    tree = tree_of(scene, g, old)
-    return Watching(scene, g, old, new, tree, text_of(scene, g, old, tree=tree))
+    return Watching(scene, g, old, new, text_of(scene, g, old))
 
 
 @pytest.fixture(scope="session")

@@ -113,8 +113,8 @@ def test_without_requirements_what_moved_decides(law, found):
 
 
 def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
-    """With 38 figures, |z| must exceed 3.2 and not 1.96: 0.05 / 38 / 2 is the tail of a normal distribution there."""
-    assert len(found.figures) == 38
+    """With 32 figures, |z| must exceed 3.16 and not 1.96: 0.05 / 32 / 2 is the tail of a normal distribution there."""
+    assert len(found.figures) == 32
     assert not far_beyond_chance(moved_by(found, 3.1, 1.96).figures).any()
     assert far_beyond_chance(moved_by(found, 3.3, 1.96).figures).all()
     assert far_beyond_chance(moved_by(found, -3.3, 1.96).figures).all()
@@ -124,7 +124,7 @@ def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
     outcome = outcome_of(replace(found, figures=main), NOTHING)
     assert outcome.title == "Not any more"
     assert outcome.why == (
-        "The P-Rule did not move more than chance explains, but 2 of 38 figures moved too far for chance, even with so "
+        "The P-Rule did not move more than chance explains, but 2 of 32 figures moved too far for chance, even with so "
         "many compared: Accuracy of f (0.782 to 0.802), Accuracy (0.714 to 0.738)."
     )
 

@@ -10,7 +10,6 @@ from commod.datasets.example import example_table
 from commod.datasets.from_file import task_of_file
 from commod.decisions import Requirements
 from commod.experiments import prepare
-from commod.explain.plausibility import explain_record
 from commod.metrics import change_table
 from commod.metrics.intervals import wilson_interval
 from commod.models import Commod
@@ -24,13 +23,12 @@ from commod.monitoring import (
     stability_index,
     watch,
 )
-from commod.monitoring.compare import compare_changes, compare_figures, framed
-from commod.monitoring.compare import compared as compared_row
 from commod.monitoring.drift import DRIFTED
+from commod.monitoring.figures import compare_figures, framed
 from commod.monitoring.outcome import drift_in_words, far_beyond_chance, left_out_in_words, moved_in_words
-from commod.monitoring.reference import Cells, gaps_of, labels_in, reference_of
+from commod.monitoring.reference import Cells, labels_in, reference_of
 from tests.fitting import Case, fit
-from tests.monitoring.conftest import text_of, tree_of, watching
+from tests.monitoring.conftest import text_of, watching
 
 
 def test_figures_are_those_of_both_halves_and_nothing_is_trained(law):
@@ -38,56 +36,18 @@ def test_figures_are_those_of_both_halves_and_nothing_is_trained(law):
     new = law.new
     assert (found.people, found.old_people, found.left_out) == (len(new), len(law.old), {})
     assert found.labelled
-    assert found.grouped
+    assert found.groups == {name: int((new.sensitive == i).sum()) for i, name in enumerate(law.scene.task.groups)}
     rows = found.figures.set_index(["figure", "model"])
     decided, before = law.g.predict(new.X), (law.scene.margin_of_f(new.X) > 0).astype(int)
     assert rows.loc[("accuracy", "g"), "new"] == pytest.approx((decided == new.y).mean())
     assert rows.loc[("decided", "f"), "new"] == pytest.approx(before.mean())
     assert rows.loc[("change_rate", "change"), "new"] == pytest.approx((decided != before).mean())
     assert rows.loc[("right", "change"), "new"] == pytest.approx((decided == new.y)[decided != before].mean())
-    gap = new.y - law.g.predict_proba(new.X)[:, 1]
-    assert rows.loc[("calibration_gap", "g"), "new"] == pytest.approx(gap.mean())
-    assert rows.loc[("calibration_gap_1", "g"), "new"] == pytest.approx(gap[new.sensitive == 1].mean())
     assert {"p_rule", "dm", "positive_rate_0", "change_rate_1", "sure"} <= set(found.figures["figure"])
     assert found.figures["moved"].mean() < 0.25
     assert set(found.drift["drift"]) == {"stable"}
     assert set(found.drift["kind"]) == {"column", "score"}
     assert (found.figures["low"] <= found.figures["difference"]).all()
-
-
-def test_who_changes_and_who_rightly(law):
-    """As the functions of the pages count it, which share no code with it."""
-    found = watch(law.model, law.batch)
-    for time, rows in (("old", law.old), ("new", law.new)):
-        before, after = (law.scene.margin_of_f(rows.X) > 0).astype(int), law.g.predict(rows.X)
-        table = change_table(before, after, sensitive_features=rows.sensitive)
-        counted = [(row.raised, row.lowered) for row in table.itertuples()]  # 1 is the favourable one
-        assert found.who[f"{time}_count"].tolist() == list(np.ravel(counted))
-        assert found.who[f"{time}_people"].tolist() == list(np.repeat(table["count"], 2))
-        record = explain_record(law.scene.task, rows.y, rows.sensitive, before, after)
-        assert found.right[f"{time}_count"].tolist() == record["right"].tolist()
-        assert found.right[f"{time}_people"].tolist() == record["count"].tolist()
-        np.testing.assert_allclose(found.right[time], record["share"])
-    assert found.who["better"].tolist() == [True, False] * 2
-    bins = found.bins[(found.bins["model"] == "g") & (found.bins["time"] == "new")]
-    assert bins["count"].sum() == len(law.new)
-    assert (bins["rate"] * bins["count"]).sum() == pytest.approx(law.new.y.sum())
-
-
-def test_the_tree_of_the_file_is_laid_over_the_new_people(law):
-    found = watch(law.model, law.batch)
-    assert found.tree["rule"].tolist() == law.tree.nodes["rule"].tolist()
-    for time, rows in (("old", law.old), ("new", law.new)):
-        tree = tree_of(law.scene, law.g, rows)
-        assert found.tree[f"{time}_count"].tolist() == tree.nodes["count"].tolist()
-        assert found.tree[f"{time}_changed"].tolist() == tree.nodes["changed"].tolist()
-        assert found.f1[time == "new"] == pytest.approx(tree.f1)
-
-
-def test_a_file_without_a_tree_shows_none(law):
-    found = watch(read_model(text_of(law.scene, law.g, law.old).encode()), law.batch)
-    assert found.tree.empty
-    assert np.isnan(found.f1).all()
 
 
 def verdicts(found, **asked):
@@ -97,9 +57,7 @@ def verdicts(found, **asked):
 def test_without_labels_what_needs_none_is_told(law):
     bare = watch(law.model, law.batch.drop(columns="pass_bar"))
     assert not bare.labelled
-    assert not {"accuracy", "dm", "calibration_gap", "right"} & set(bare.figures["figure"])
-    assert bare.right.empty
-    assert bare.bins.empty
+    assert not {"accuracy", "dm", "right"} & set(bare.figures["figure"])
     whole = watch(law.model, law.batch).figures.set_index(["figure", "model"])
     for row in bare.figures.set_index(["figure", "model"])[["old", "new"]].itertuples():
         assert tuple(row[1:]) == pytest.approx(tuple(whole.loc[row.Index, ["old", "new"]]))
@@ -109,12 +67,10 @@ def test_without_labels_what_needs_none_is_told(law):
 
 def test_without_groups_nothing_is_said_of_fairness(law):
     blind = watch(law.model, law.batch.drop(columns="race"))
-    assert not blind.grouped
+    assert not blind.groups
     whole = watch(law.model, law.batch).figures.set_index(["figure", "model"])
     told = blind.figures.set_index(["figure", "model"])
-    names = (
-        "decided accuracy change_rate raised_rate lowered_rate backward_trust backward_error sure right calibration_gap"
-    )
+    names = "decided accuracy change_rate raised_rate lowered_rate backward_trust backward_error sure right"
     assert set(told.index.get_level_values(0)) == set(names.split())
     columns = ["old", "old_low", "new", "new_high", "low", "high"]
     np.testing.assert_allclose(told[columns], whole.loc[told.index, columns])
@@ -124,12 +80,10 @@ def test_without_groups_nothing_is_said_of_fairness(law):
         "pass",
         "pass",
     ]
-    assert blind.who["group"].tolist() == ["everyone"] * 2
-    assert blind.who["new_count"].sum() == watch(law.model, law.batch).who["new_count"].sum()
     assert any("race" in notice for notice in blind.notices)
     assert "the share of changed decisions" in headline(blind)
     odd = watch(law.model, law.batch.assign(race="elf"))
-    assert not odd.grouped
+    assert not odd.groups
     assert any("names a group that the model knows" in notice for notice in odd.notices)
 
 
@@ -137,7 +91,7 @@ def test_a_batch_of_one_group_only(law):
     batch = law.batch[law.batch["race"] == "White"]
     found = watch(law.model, batch)
     assert found.people == len(batch)
-    assert not found.grouped
+    assert not found.groups
     assert not {"p_rule", "dm", "positive_rate_1", "change_disparity"} & set(found.figures["figure"])
     assert verdicts(found, p_rule=0.1, changed=0.5) == ["cannot tell", "pass"]
     assert "All that are counted are of one group, “White”" in found.notices[0]
@@ -153,11 +107,7 @@ def test_a_shifted_batch_is_seen(law):
     assert "% are at most" in drift.loc["lsat", "sentence"]
     moved = found.figures[found.figures["moved"]].set_index(["figure", "model"])
     assert ("positive_rate_1", "f") in moved.index
-    assert moved.loc[("calibration_gap", "f"), "low"] > 0  # scores fell, outcomes did not
     assert "figures moved more than chance explains" in moved_in_words(found)
-    spread = found.spread[found.spread["column"] == "lsat"]
-    assert spread["old"].sum() == pytest.approx(1)
-    assert spread["new"].sum() == pytest.approx(1)
 
 
 def test_a_level_that_nobody_had_is_named(law):
@@ -175,7 +125,6 @@ def test_columns_in_any_order_and_others_beside_them(law):
     plain = watch(law.model, law.batch)
     turned = watch(law.model, law.batch.iloc[:, ::-1].assign(moon="full"))
     pd.testing.assert_frame_equal(plain.figures, turned.figures)
-    pd.testing.assert_frame_equal(plain.tree, turned.tree)
 
 
 @pytest.mark.parametrize(
@@ -213,14 +162,11 @@ def test_crossings_and_unfavourable_outcomes():
         case = watching(name, lambda_fair=2.0)
         found = watch(case.model, case.batch)
         assert (found.people, found.left_out) == (len(case.new), {})
-        table = change_table(
-            (case.scene.margin_of_f(case.new.X) > 0).astype(int),
-            case.g.predict(case.new.X),
-            sensitive_features=case.new.sensitive,
-        )
-        good = case.scene.task.spec.favourable
-        better = found.who[found.who["better"]]["new_count"].tolist()
-        assert better == table["raised" if good else "lowered"].tolist()
+        before = (case.scene.margin_of_f(case.new.X) > 0).astype(int)
+        table = change_table(before, case.g.predict(case.new.X), sensitive_features=case.new.sensitive)
+        assert list(found.groups.values()) == table["count"].tolist()
+        better = "raised" if case.scene.task.spec.favourable else "lowered"
+        assert found.facts.better == table[better].sum()
 
 
 # ---- a table that somebody brought ----
@@ -266,12 +212,11 @@ def test_a_model_that_counts_decisions_reads_raw_cells(own):
 
 def test_the_same_people_do_not_differ_and_weights_count(own):
     scene, g, table = own
-    model = read_model(text_of(scene, g, scene.test, tree=tree_of(scene, g, scene.test)).encode())
+    model = read_model(text_of(scene, g, scene.test).encode())
     found = watch(model, table.loc[scene.test.X.index])
     assert found.people == len(scene.test)
-    for frame in (found.figures, found.who, found.right, found.tree):
-        np.testing.assert_allclose(frame["difference"].dropna(), 0, atol=1e-9)
-        assert not frame["moved"].any()
+    np.testing.assert_allclose(found.figures["difference"], 0, atol=1e-9)
+    assert not found.figures["moved"].any()
     row = found.figures.set_index(["figure", "model"]).loc[("accuracy", "g")]
     right = (g.predict(scene.test.X) == scene.test.y).to_numpy()
     assert row["new"] == pytest.approx(np.average(right, weights=scene.test.weight))
@@ -311,21 +256,10 @@ def test_scores_of_the_other_outcome_out_of_100(tmp_path):
 
 
 def compared(*drawn):
-    """Everything that is compared, for two arrays of counts (groups, label, f, g); scores are 0.3 and 0.7, by g."""
+    """Everything that is compared, for two arrays of counts (groups, label, f, g)."""
     old, new = (Cells(counts, counts, counts) for counts in drawn)
     names = {"groups": ["a", "b"], "outcomes": ["no", "yes"]}
-    rows = compare_figures(names, old, new, labelled=True, grouped=True)
-    for name, changes in zip(("who", "right"), compare_changes(["a", "b"], old, new, 1), strict=True):
-        rows += [{**row, "figure": f"{name} {i}", "model": ""} for i, row in enumerate(changes)]
-    gaps = []
-    for counts in drawn:
-        people = counts.sum(axis=(0, 2)).ravel()  # by label and g
-        given = np.array([0, 0, 1, 1]), np.array([0.3, 0.7, 0.3, 0.7])
-        mean, error = gaps_of(*given, np.zeros(4), 1, people)[0]
-        error *= np.sqrt((people.sum() ** 2 / (people**2).sum() - 1) / (people.sum() - 1))  # people, not weights
-        gaps.append((mean, mean - 1.96 * error, mean + 1.96 * error))
-    rows.append(compared_row({"figure": "calibration_gap", "model": "g"}, *gaps))
-    return framed(rows).set_index(["figure", "model"])
+    return framed(compare_figures(names, old, new, labelled=True, grouped=True)).set_index(["figure", "model"])
 
 
 def draw(rng, *populations):

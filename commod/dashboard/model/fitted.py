@@ -47,7 +47,6 @@ from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
 from commod.models.threshold import ONE_HALF
 from commod.monitoring import Watched, batch_of, read_model, reference_of, watch
-from commod.monitoring.reference import DEPTH
 from commod.monitoring.watch import halves
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
@@ -368,8 +367,7 @@ class FitResult:
     def held_out(self, shifted: bool) -> Watched:
         """The model as if it had been tested on one half of the test people, and the other half as a later batch."""
         old, new = halves(self.scene.logit_test, shifted=shifted)
-        tree = self.tree(DEPTH) if self.changed_train.any() else None
-        return watch(read_model(self.as_json(tree, old).encode()), batch_of(self.task, self.scene.test.take(new)))
+        return watch(read_model(self.as_json(old).encode()), batch_of(self.task, self.scene.test.take(new)))
 
     # ---- as a file ----
 
@@ -381,11 +379,8 @@ class FitResult:
         name = self.settings.f
         return BASE_MODELS[name][0] if name in BASE_MODELS else name
 
-    def as_json(self, tree: ChangeTree | None, rows: np.ndarray | None = None) -> str:
-        """The model for `commod.portable`, with what it was like on the test people, or on those at `rows`.
-
-        `tree` is that of the changes, or None where no decision of the training part changes.
-        """
+    def as_json(self, rows: np.ndarray | None = None) -> str:
+        """The model for `commod.portable`, with what it was like on the test people, or on those at `rows`."""
         scene = self.scene
         about = {
             "data": data_in_words(self.settings),
@@ -396,7 +391,7 @@ class FitResult:
         }
         rows = np.arange(len(scene.test)) if rows is None else rows
         margins = scene.logit_test[rows], self.logit[rows]
-        tested_on = reference_of(self.task, scene.test.take(rows), *margins, line=scene.line, tree=tree)
+        tested_on = reference_of(self.task, scene.test.take(rows), *margins, line=scene.line)
         return portable_json(self.g, about=about, contract=self.task.contract, reference=tested_on)
 
 

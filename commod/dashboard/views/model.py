@@ -6,7 +6,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import Pending, get, result_of, submit, wait
+from commod.dashboard.jobs.service import Pending, get, submit, wait
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
@@ -14,7 +14,6 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls
 from commod.dashboard.views.words import say
 from commod.experiments import Refits
-from commod.monitoring.reference import DEPTH
 
 
 def train(settings: Settings, training: Ticket) -> FitResult | None:
@@ -61,12 +60,6 @@ def current_model(*, without: Collection[str] = ()) -> FitResult:
     if limits := limits_in_words(settings):
         st.caption(f"Limited. {escape_markdown(f'{limits} {result.acts_only} {result.expected}')}")
     return result
-
-
-def model_file(result: FitResult) -> str:
-    """Its text, with the tree of the changes, which may have to be waited for."""
-    tree = result_of(tasks.tree(result, DEPTH)) if result.changed_train.any() else None
-    return result.as_json(tree)
 
 
 def known_splits(result: FitResult) -> Refits | None:

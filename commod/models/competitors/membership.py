@@ -21,7 +21,15 @@ class Membership(BaseEstimator):
     A multinomial logistic regression on the label 2·s + y, its temperature set on held-out folds: the methods that use
     it are exact only as far as P(S, Y | x) is right. P(S|x)·P(Y|x) would assume S ⊥ Y | X, which equalized odds cannot.
     A fitted object can serve several fits on the same rows.
+
+    Parameters
+    ----------
+    C : float
+        Of the logistic regression; smaller is more regularised.
     """
+
+    def __init__(self, C: float = 1.0) -> None:
+        self.C = C
 
     def fit(self, X: Array, y: Array, sensitive: np.ndarray, sample_weight: Any = None) -> Membership:
         """Learn from encoded rows (n, d), labels as 0/1 and the numbers of the groups; −1 (not known) is left out."""
@@ -34,7 +42,7 @@ class Membership(BaseEstimator):
         # Numbered without gaps: where a cell has nobody, scikit-learn's temperature would read class 3 of three from a
         # fourth column, which is not there.
         present, cells, counts = np.unique(joint, return_inverse=True, return_counts=True)
-        model: Any = LogisticRegression(max_iter=1000)
+        model: Any = LogisticRegression(C=self.C, max_iter=1000)
         if counts.min() >= 3:
             folds = StratifiedKFold(min(5, int(counts.min())))
             model = CalibratedClassifierCV(model, method="temperature", cv=folds, ensemble=False)

@@ -9,7 +9,7 @@ from commod.dashboard.pages.decide import pairs
 from commod.dashboard.state.settings import defaults, in_words
 from commod.dashboard.views.pairs import Offer
 from commod.decisions import Interview, Preference, models_to_choose_from
-from commod.decisions.pairs import MOST_ASKED, Trade
+from commod.decisions.pairs import MOST_ASKED
 from tests.dashboard.driving import fine, small_sweep, words
 from tests.waiting import PATIENCE
 
@@ -72,8 +72,7 @@ def test_from_the_first_question_to_the_setting(section):
     app = fairest_to_the_end(app)
     told = words(app)
     assert "Your answers lead to λ_fair 6" in told
-    assert "gave up 1 point of accuracy for" in told
-    assert "you answered 2 the same way" in told
+    assert "you gave the same answer 2 of 2 times" in told
     app = click(app, "take")
     assert app.query_params["lambda_fair"] in ("6", ["6"])
     assert app.button(key="pairs_take").disabled
@@ -130,20 +129,14 @@ def test_models_are_made_at_the_settings_that_are_taken():
 
 def test_consistency_is_said_plainly():
     def told(**what):
-        return replace(Preference(0, 0.9, 9, Trade(2, 0.12), None, 9, 9, 5.5, 0.02, 2, 2), **what)
+        return replace(Preference(0, 0.9, 9, 9, 9, 2, 2), **what)
 
     steady = pairs.certainty_in_words(told())
     assert steady.startswith("**Your answers fit together, and are 90% sure**")
     assert "One preference explains 9 of 9 choices" in steady
-    assert steady.endswith("you answered 2 the same way.")
-    for doubtful in (told(chance=0.4), told(same=0, repeated=1), told(same=1)):
+    assert steady.endswith("you gave the same answer 2 of 2 times.")
+    for doubtful in (told(explained=6), told(same=0, repeated=1), told(same=1)):
         said = pairs.certainty_in_words(doubtful)
         assert said.startswith("**Your answers do not clearly fit together, so take this setting with care.**")
         assert "% sure" not in said
-    assert "you answered the other way" in pairs.certainty_in_words(told(same=0, repeated=1))
-    words = pairs.trade_in_words(told(), "demographic_parity")
-    assert words == (
-        "What you traded, on average: 2 times you chose the fairer model and gave up 1 point of accuracy for 0.120 of "
-        "P-Rule."
-    )
     assert "no difference in any pair" in pairs.certainty_in_words(told(choices=0, explained=0))

@@ -19,7 +19,6 @@ from commod.decisions import RULES, Requirements, Signature, facts_of, make_reco
 from commod.metrics.figures import FIGURES
 from commod.models import Commod
 from commod.monitoring import batch_of, headline, watch_files
-from commod.monitoring.reference import DEPTH
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 from tests.dashboard.hostile import MARKUP, PICTURE, let_through
 from tests.dashboard.jobs.test_processes import made
@@ -27,7 +26,6 @@ from tests.fuzzing import readable
 from tests.uploads.test_reading import WRONG, wrong
 
 PAGE = "pages/later.py"
-TABS = ("All figures", "Who changes", "Right or wrong", "Calibration", "The tree", "Columns")
 
 
 @cache
@@ -37,7 +35,7 @@ def result():
 
 @cache
 def model():
-    return result().as_json(result().tree(DEPTH)).encode()
+    return result().as_json().encode()
 
 
 @cache
@@ -97,7 +95,6 @@ def test_held_out_people():
 
 def test_a_shift_on_purpose_is_said_and_seen():
     app = fine(run(PAGE))
-    app.session_state["later_parts"] = "Columns"
     app = choose(app, people="shifted")
     assert "left out on purpose" in captions(app)
     assert "The score of f is distributed quite differently than before" in words(app)
@@ -111,7 +108,7 @@ def test_a_batch_for_the_model_of_the_sliders():
     app = fine(bring(app, "batch", batch(), "later.csv"))
     assert headline(expected()).split(":")[0] in words(app)
     assert "On 800 later people" in captions(app)
-    assert f"on {len(result().scene.test):,}" in captions(app)
+    assert f"{len(result().scene.test):,} tested on" in captions(app)
 
 
 @pytest.fixture(scope="module")
@@ -132,21 +129,13 @@ def test_a_model_that_is_only_a_file_is_never_trained(monkeypatch):
     assert "model.json, tested on 1,376 people" in captions(app)
 
 
-@pytest.mark.parametrize("tab", TABS)
-def test_every_part_with_the_table_behind_it(app, tab):
-    keys = {
-        "All figures": "later_figures",
-        "Who changes": "later_who",
-        "Right or wrong": "later_right",
-        "Calibration": "later_bins",
-        "The tree": "later_tree",
-        "Columns": "later_drift",
-    }
-    app.session_state["later_parts"], app.session_state[keys[tab]] = tab, True
-    fine(app.run())
-    found = tables(app)
+@pytest.mark.parametrize("part", ["figures", "drift"])
+def test_every_table_shows_all_its_rows(app, part):
+    app.session_state[f"later_{part}"] = True
+    found = tables(fine(app.run()))
     title = next(title for title in found if "then and now, as a table" in title)
-    assert len(found[title]) == len(getattr(expected(), keys[tab].removeprefix("later_")))
+    assert len(found[title]) == len(getattr(expected(), part))
+    app.session_state[f"later_{part}"] = False
     assert not let_through(app)
 
 
@@ -183,9 +172,6 @@ def test_without_groups_and_labels():
     assert "the share of changed decisions is" in words(app)
     assert [metric.label for metric in app.metric] == ["Decisions changed"]
     assert len(app.info) == 2
-    for tab in ("Right or wrong", "Calibration"):
-        app.session_state["later_parts"] = tab
-        assert "nobody can tell what was right" in fine(app.run()).info[-1].value
 
 
 def test_a_bad_file_takes_nothing_away(app):
@@ -204,7 +190,7 @@ def test_a_bad_file_takes_nothing_away(app):
         assert said in told[0]
         assert words(app) == before
         assert not let_through(app)
-        later_files_of(app).problems.clear()
+        forget_problems(app)
 
 
 def test_what_was_wrong_with_a_batch_goes_with_the_model_that_it_did_not_fit():
@@ -228,20 +214,25 @@ def later_files_of(app):
     return app.session_state["held_later"]
 
 
+def forget_problems(app):
+    here = later_files_of(app)
+    for place in (here.model, here.batch, here.decision):
+        place.problem = ""
+
+
 def test_files_are_few_and_go_when_they_are_forgotten(monkeypatch):
     others = set(own_data._all_held)
     app = with_files()
     for count in range(3):
         bring(app, "batch", batch() + b"\n" * count, "again.csv")
     here = later_files_of(app)
-    assert set(own_data._all_held) - others == {here.model, here.batch}
-    assert len(here.looks) <= later_files.MAX_LOOKS
+    assert set(own_data._all_held) - others == {here.model.file, here.batch.file}
     assert here.is_own_data
     monkeypatch.setattr(own_data, "MAX_TABLES", 10)
     bring(app, "batch", batch() + b" ", "more.csv")
     assert "as much memory as they may" in errors(app)[0]
     monkeypatch.undo()
-    content = here.batch
+    content = here.batch.file
     fine(next(button for button in app.button if button.label == "Forget these files").click().run())
     assert not content.content
     assert not later_files_of(app).is_own_data
@@ -260,11 +251,11 @@ def test_own_data_with_their_scores_and_a_file_of_the_same_columns():
     app = fine(choose(app, people="file"))
     fine(bring(app, "batch", table.tail(200).to_csv(index=False).encode(), "later.csv"))
     assert "On 200 new people" in words(app) or "Left out of 200 rows" in captions(app)
-    drifted = next(iter(later_files_of(app).looks.values())).drift.set_index("column")["drift"]
+    drifted = later_files_of(app).batch.file.found[1].drift.set_index("column")["drift"]
     assert drifted["The score of f"] == "stable"  # divided once, not twice
     fine(app.switch_page("pages/your_data.py").run())
     fine(next(button for button in app.button if button.label == "Forget these data").click().run())
-    assert not later_files_of(app).looks
+    assert later_files_of(app).batch.file.found is None
 
 
 def test_files_that_take_too_much_are_said_to(monkeypatch):
@@ -299,8 +290,6 @@ def hostile_model():
     reference["attributes"][0]["column"] = f"race {PICTURE}"
     reference["label"]["column"] = f"{MARKUP} label"
     reference["outcomes"] = [f"no {PICTURE}", f"yes ' + alert(1) + ' {MARKUP}"]
-    for node in reference["tree"]:
-        node["rule"] = f"{MARKUP} {PICTURE} {node['rule']}"
     for column in reference["columns"].values():
         if "levels" in column:
             column["levels"][0] = f"{PICTURE} {MARKUP}"
@@ -315,9 +304,8 @@ def test_hostile_names_are_text():
     text = batch().replace(b"race", f"race {PICTURE}".encode(), 1).replace(b"pass_bar", f"{MARKUP} label".encode(), 1)
     bring(app, "batch", text, f"{PICTURE}.csv")
     assert not let_through(fine(app))
-    for tab in TABS:
-        app.session_state["later_parts"] = tab
-        assert not let_through(fine(app.run())), tab
+    app.session_state["later_figures"] = app.session_state["later_drift"] = True
+    assert not let_through(fine(app.run()))
 
 
 @pytest.mark.slow
@@ -333,4 +321,4 @@ def test_a_corpus_of_broken_files_on_the_page():
                 readable(app.error[0].value.replace("\\", ""))
                 assert words(app) == before
                 assert not let_through(app)
-                later_files_of(app).problems.clear()
+                forget_problems(app)

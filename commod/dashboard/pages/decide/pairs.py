@@ -19,7 +19,6 @@ from commod.dashboard.views.room import say_aloud
 from commod.decisions import ANSWERS, Answer, Preference, Requirements
 from commod.decisions.pairs import FEWEST, MOST, MOST_ASKED
 from commod.experiments.scene import SceneKey
-from commod.metrics.figures import CRITERIA
 from commod.uploads.limits import count_of
 
 Problem = tuple[SceneKey, str]
@@ -154,7 +153,7 @@ def _start_again(offer: Offer, **how: str) -> None:
 
 
 def _tell(asking: Asking, offer: Offer) -> None:
-    """The setting, how sure it is, what was traded, and how consistent the answers were."""
+    """The setting, how sure it is, and how consistent the answers were."""
     found = offer.interview.preference(asking.answers)
     if found.told < TOO_FEW:
         st.info(f"Too few questions were answered to tell: {found.told} of {len(asking.answers)}.")
@@ -165,8 +164,6 @@ def _tell(asking: Asking, offer: Offer) -> None:
         st.markdown(f"**Your answers lead to {in_words(there)}.**")
         st.markdown(bullets(in_peoples_words(offer.scene, offer.decisions(found.place))))
         st.markdown(certainty_in_words(found))
-        if traded := trade_in_words(found, offer.settings.fairness):
-            st.markdown(traded)
         with st.container(horizontal=True, gap="small"):
             _take(there)
             _start_again(offer)
@@ -191,45 +188,18 @@ def _take(there: Settings) -> None:
     )
 
 
-def fit_together(found: Preference) -> bool:
-    """Whether answers are clearly more consistent than answers at random, and were the same when asked again."""
-    return found.chance <= 0.1 and found.same == found.repeated
-
-
-def trade_in_words(found: Preference, fairness: str) -> str:
-    """What was given up for what; empty if no question was about that."""
-    figure = CRITERIA[fairness].figure
-    told = []
-    for trade, words in (
-        (found.gave_up, "chose the fairer model and gave up 1 point of accuracy for {} of {}"),
-        (found.kept_to, "chose the more accurate one, where 1 point of accuracy stood against {} of {}"),
-    ):
-        if trade is not None:
-            said = words.format(f"{trade.per_point:.3f}", figure.short_in_sentence)
-            told.append(f"{count_of(trade.times, 'time', 'times')} you {said}")
-    return f"What you traded, on average: {'; '.join(told)}." if told else ""
-
-
 def certainty_in_words(found: Preference) -> str:
     """How sure the answers are of the model, and how consistent they were: if they are not, nothing is sure."""
     if not found.choices:
         return "**This is a guess:** you saw no difference in any pair."
     told = "**Your answers do not clearly fit together, so take this setting with care.**"
-    if fit_together(found):
+    if found.fits:
         told = (
             f"**Your answers fit together, and are {found.sure:.0%} sure** that this is the best for you among "
-            "COMMOD's models, or nearly: of what lies between your best and your worst model it then loses no more "
-            "than a twentieth."
+            "COMMOD's models, or nearly: of the distance between your best and your worst model it then loses at most "
+            "a twentieth."
         )
-    told += (
-        f" One preference explains {found.explained} of {count_of(found.choices, 'choice')} between A and B; "
-        f"of answers at random it would explain {found.by_chance:.1f} on average, and as many as this in "
-        f"{round(100 * found.chance)} of 100 cases."
-    )
-    if found.repeated == 1:
-        how = "the same way" if found.same else "the other way"
-        return f"{told} A question that came again, its sides swapped, you answered {how}."
+    told += f" One preference explains {found.explained} of {count_of(found.choices, 'choice')} between A and B."
     if found.repeated:
-        again = f"Of {found.repeated} questions that came again, their sides swapped,"
-        return f"{told} {again} you answered {found.same} the same way."
+        told += f" Asked again with the sides swapped, you gave the same answer {found.same} of {found.repeated} times."
     return told

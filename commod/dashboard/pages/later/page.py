@@ -1,5 +1,7 @@
-"""Still true? A later batch of people beside those that a model was tested on: nothing is trained for it."""
+"""Still true? A later batch of people next to those that a model was tested on; nothing is trained for it."""
 
+import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -8,17 +10,17 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.later import sections
-from commod.dashboard.pages.later.files import files, forget_all, take_batch, take_decision, take_model, uploader
+from commod.dashboard.pages.later.files import KeptFile, files, forget_all, in_limits, uploader
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
-from commod.dashboard.views.model import current_model, model_file
+from commod.dashboard.views.model import current_model
 from commod.dashboard.views.widgets import button
 from commod.decisions import Requirements
 from commod.decisions.record import MAX_BYTES as MAX_DECISION
-from commod.monitoring import Watched
+from commod.monitoring import Watched, read_requirements
 from commod.monitoring.watch import THINNED
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
@@ -34,12 +36,12 @@ def show() -> None:
     frame.page("pages/later.py")
     st.title("Still true?")
     st.markdown(tip("later_intro"))
-    here = files()
     _choose("Which model", SOURCES, "source")
-    found, is_demo = _of_sliders() if here.source == "sliders" else (_of_file(), False)
-    _decide_by()
+    of_sliders = files().source == "sliders"
+    found, is_demo = _of_sliders() if of_sliders else (_of_file(), False)
+    required, record = _required(of_sliders)
     if found is not None:
-        sections.draw(found, _required(), None if is_demo else files().record, signed=files().record is not None)
+        sections.draw(found, required, None if is_demo else record, signed=record is not None)
     _what_happens()
     session.keep_link()
 
@@ -54,28 +56,22 @@ def _choose(label: str, titles: dict[str, str], name: str) -> None:
 
 
 def _of_sliders() -> tuple[Watched | None, bool]:
-    """What became of the model on the screen, and whether its batch is held out of its own test people."""
+    """What became of the model on the screen, and whether its batch is a half of its own test people."""
     result = current_model()
     here = files()
     _choose("Later people", PEOPLE, "people")
     if here.people != FILE:
         return _held_out(result, here.people == SHIFTED), True
-    _bring_batch(_columns_of(result))
-    if here.batch is None:
-        _problem("batch")
-        return None, False
-    return _look(model_file(result).encode(), result.settings.data), False
+    task = result.task
+    columns = [rule.name for rule in task.contract] or list(task.X.columns)
+    _bring_batch({"columns": columns, "groups": list(task.grouping.columns), "label": task.spec.target})
+    return _watch(result.as_json().encode(), result.settings.data), False
 
 
 def _held_out(result: FitResult, shifted: bool) -> Watched | None:
-    people = escape_markdown(result.task.spec.people)
-    told = (
-        f"For show: the test part is cut in two at random. The model is told as if it had been tested on one half, and "
-        f"the {people} of the other half come later."
-    )
+    told = tip("later_held_out", people=escape_markdown(result.task.spec.people))
     if shifted:
-        left_out = f"{THINNED - 1} in {THINNED}"
-        told += f" Of these, {left_out} whom f scores above the median are **left out on purpose**: a look must see it."
+        told += " " + tip("later_shifted", few=THINNED - 1, of=THINNED)
     st.caption(told)
     try:
         found: Watched = result_of(tasks.held_out(result, shifted), st.empty(), "Counting")
@@ -86,106 +82,84 @@ def _held_out(result: FitResult, shifted: bool) -> Watched | None:
 
 
 def _of_file() -> Watched | None:
-    """What became of a model of which there is but its file."""
-    here = files()
+    """What became of a model of which there is only a file."""
+    model = files().model
     left, right = st.columns(2, gap="large")
     with left:
-        uploader("model", "A model.json from Take home", ["json"], take_model, MAX_BYTES // 2**20)
-        about = _about()
-        _problem("model")
+        uploader("model", "A model.json from Take home", ["json"], MAX_BYTES // 2**20)
+        about = model.read((), _read_model) or {}
+        if about and model.file:
+            told = [f"{name}: {about['about'][name]}" for name in ("data", "f", "settings") if name in about["about"]]
+            said = f"{model.file.name}, tested on {about['people']:,} people. {'; '.join(told)}"
+            st.caption(escape_markdown(said))
+        _say(model.problem)
     with right:
         _bring_batch(about)
-    if here.model is None or here.batch is None or not about:
-        _problem("batch")
-        return None
-    return _look(here.model.content)
+    return _watch(model.file.content) if about and model.file else None
 
 
-def _about() -> dict[str, Any]:
-    """What the file of the model says of itself, told; nothing if there is none, or it cannot be used."""
-    here = files()
-    here.read_model(st.empty())
-    if here.model is None:
-        return {}
-    told = {name: text for name, text in here.about["about"].items() if name in ("data", "f", "settings")}
-    words = "; ".join(f"{name}: {text}" for name, text in told.items())
-    st.caption(escape_markdown(f"{here.model.name}, tested on {here.about['people']:,} people. {words}"))
-    return dict(here.about)
+def _read_model(file: KeptFile) -> Any:
+    return in_limits(tasks.about_model(files().token, file.digest, file.content), "Reading the model")
 
 
-def _columns_of(result: FitResult) -> dict[str, Any]:
-    """What a batch for the model of the sliders needs, as `about_model` tells it of a file."""
-    task, contract = result.task, [rule.name for rule in result.task.contract]
-    return {
-        "columns": contract or list(task.X.columns),
-        "groups": list(task.grouping.columns),
-        "label": task.spec.target,
-    }
+def _watch(model: bytes, data: str = "") -> Watched | None:
+    """The batch that was brought next to the people of a model, or a sentence why not.
 
+    `data` is the data set that the model was trained on here, if it was: what is found is forgotten with it.
+    """
+    digest, batch = hashlib.sha256(model).hexdigest(), files().batch
 
-def _look(model: bytes, data: str = "") -> Watched | None:
-    """The batch that was brought, or a sentence why not."""
-    here = files()
-    found = here.look(model, st.empty(), data)
-    _problem("batch")
-    if found is not None and here.batch is not None and "batch" in here.problems:
-        st.info(escape_markdown(f"What follows is still about {here.batch.name}, the file before."))
+    def read(file: KeptFile) -> Any:
+        task = tasks.watch(files().token, (digest, file.digest), model, file.content)
+        return in_limits(task, "Looking at the batch")
+
+    found: Watched | None = batch.read((data, digest), read)
+    _say(batch.problem)
+    if found is not None and batch.file is not None and batch.problem:
+        st.info(escape_markdown(f"What follows is still about {batch.file.name}, the file before."))
     return found
 
 
-def _bring_batch(about: dict[str, Any]) -> None:
-    uploader("batch", "A later batch", list(FILE_TYPES), take_batch, MAX_BYTES // 2**20)
-    batch = files().batch
+def _bring_batch(about: Mapping[str, Any]) -> None:
+    uploader("batch", "A later batch", list(FILE_TYPES), MAX_BYTES // 2**20)
+    batch = files().batch.file
     if batch is not None:
         st.caption(escape_markdown(f"{batch.name}, {len(batch.content) / 1e3:,.0f} kB."))
     elif about:
         columns = about["columns"]
         named = ", ".join(columns[:NAMED]) + (f" and {len(columns) - NAMED} more" if len(columns) > NAMED else "")
-        wanted = (
-            f"Columns, in any order: {named}; if they are known, {', '.join(about['groups'])} and {about['label']}."
-        )
-        st.caption(escape_markdown(wanted))
+        known = f"{', '.join(about['groups'])} and {about['label']}"
+        st.caption(escape_markdown(f"Columns, in any order: {named}; if they are known, {known}."))
 
 
-def _problem(what: str) -> None:
-    if what in files().problems:
-        _say(files().problems[what])
-
-
-def _say(sentence: str) -> None:
-    st.error(escape_markdown(sentence), icon=":material/error:")
+def _say(problem: str) -> None:
+    if problem:
+        st.error(escape_markdown(problem), icon=":material/error:")
 
 
 # ---- what is required ----
 
 
-def _decide_by() -> None:
-    """A decision, or what is required, from a file."""
-    here = files()
-    with st.expander("What is required: from a decision.json", expanded="decision" in here.problems):
+def _required(of_sliders: bool) -> tuple[Requirements, Mapping[str, Any] | None]:
+    """What a file requires, and the decision if it is one; without a file, what the session requires of its model."""
+    place = files().decision
+    with st.expander("What is required: from a decision.json", expanded=bool(place.problem)):
         label = "A sealed decision, or requirements as JSON"
-        uploader("decision", label, ["json"], take_decision, MAX_DECISION // 2**20)
-        _problem("decision")
-        if here.decision:
-            words = "; ".join(here.required.in_words) or "nothing"
-            still = "What is checked below is still the file before: " if "decision" in here.problems else ""
-            st.caption(escape_markdown(f"{still}{here.decision} requires: {words}."))
-        else:
-            st.caption("Without a file, what is required in this session is checked, for the model of the sliders.")
-
-
-def _required() -> Requirements:
-    """Those of the file that was brought; else, of the model of the sliders, those of the session."""
-    here = files()
-    if here.decision or here.source != "sliders":
-        return here.required
-    return session.requirements()
+        uploader("decision", label, ["json"], MAX_DECISION // 2**20)
+        read = place.read((), lambda file: read_requirements(file.content))
+        _say(place.problem)
+        if read is not None and place.file is not None:
+            words = "; ".join(read[0].in_words) or "nothing"
+            still = "What is checked below is still the file before: " if place.problem else ""
+            st.caption(escape_markdown(f"{still}{place.file.name} requires: {words}."))
+            return read[0], read[1]
+        st.caption("Without a file, what is required in this session is checked, for the model of the sliders.")
+    return session.requirements() if of_sliders else Requirements(), None
 
 
 def _what_happens() -> None:
-    """For whoever wonders what is asked for, and what becomes of it."""
     here = files()
-    if here.is_own_data or here.decision:
+    if here.is_own_data or here.decision.file is not None:
         button("Forget these files", "delete", forget_all)
     with st.expander("What is needed, and what happens to it"):
         st.markdown(tip("later_files", size=MAX_BYTES // 2**20, rows=MAX_ROWS, columns=MAX_COLUMNS))

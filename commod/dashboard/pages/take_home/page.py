@@ -28,7 +28,7 @@ from commod.dashboard.state.settings import Settings, in_words, limits_in_words
 from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.views import frame
 from commod.dashboard.views.chart import offer
-from commod.dashboard.views.model import current_model, model_file
+from commod.dashboard.views.model import current_model
 from commod.datasets import is_shipped
 from commod.decisions import Requirements, best_under, facts_of
 from commod.experiments.refits import Refits
@@ -143,7 +143,7 @@ def exports(
             "outcome, and how each column is distributed.",
             file_name(result, "model", "json"),
             _size(sizes["json"]),
-            lambda: model_file(result).encode(),
+            lambda: result.as_json().encode(),
         ),
         Export(
             "Loader",
@@ -247,7 +247,7 @@ def _report(
     tree = result_of(tasks.tree(result, settings.depth)) if result.changed_train.any() else None
     limits = result_of(tasks.limits(result.settings))
     sense = [result_of(task(result)) for task in (tasks.evidence, tasks.merit, tasks.refits)]
-    fingerprint = hashlib.sha256(model_file(result).encode()).hexdigest()
+    fingerprint = hashlib.sha256(result.as_json().encode()).hexdigest()
     limited = limits_in_words(settings)
     if limited:
         limited = f"{limited} {result.beside(result_of(tasks.fit(settings.free())))}"
@@ -284,7 +284,7 @@ def _decided(
 @st.cache_data(show_spinner=False, max_entries=64)
 def _sizes(settings: Settings, _result: FitResult) -> dict[str, Any]:
     """Bytes of the files that are quickly made, and the kind of f in the model file."""
-    text = model_file(_result)
+    text = _result.as_json()
     kind = portable.load(text).content["f"]["kind"]
     return {"json": len(text.encode()), "f": kind}
 

@@ -78,9 +78,12 @@ class BatchRows:
         self._decide(model, None if base_scores is None else np.asarray(base_scores, dtype=float)[kept])
         n_groups = len(reference["groups"]) if self.grouped else 1
         self.cells = cells_of(self.codes, n_groups, self.y, self.before, self.after, self.weight)
+        self.groups: dict[str, int] = {}
         if self.grouped:
-            sizes = zip(reference["groups"], sizes_of_groups(self.cells.rows), strict=True)
-            absent = ", ".join(f"“{short(name)}”" for name, people in sizes if not people)
+            self.groups = dict(
+                zip(reference["groups"], sizes_of_groups(self.cells.rows).astype(int).tolist(), strict=True)
+            )
+            absent = ", ".join(f"“{short(name)}”" for name, people in self.groups.items() if not people)
             self.notices += [f"Nobody in the batch is of the group {absent}."] if absent else []
         lacking = [name for name in reference["columns"] if name not in read]
         if lacking:

