@@ -47,9 +47,11 @@ class BiasScoring(Competitor):
         self.membership_ = fitted_membership(self.membership, rows, y)
         density = densities(self.membership_.joint(rows.X), self.fairness)
         self.means_ = rows.mean(density)  # (conditions, groups), frozen for predict
-        found = rows.memory.of("MBS", rows.X, rows.logit, y, rows.groups, density)
+        found = rows.memory.of("MBS", rows.X, rows.logit, y, rows.groups, density, self.threshold_)
         if not found:  # every α chooses among the same rules
-            found["rules"] = _frontier(rows, y, self._bias(rows), by_label=density.shape[1] == 2)
+            found["rules"] = _frontier(
+                rows, y - self.threshold_, self._bias(rows), y if density.shape[1] == 2 else None
+            )
         gap, weights = found["rules"]
         self.weights_ = weights[max(np.searchsorted(gap, alpha, side="right") - 1, 0)]
 
@@ -63,18 +65,21 @@ class BiasScoring(Competitor):
         return 2.0 * rows.score - 1.0 - self._bias(rows) @ self.weights_
 
 
-def _frontier(rows: Rows, y: Array, bias: Array, by_label: bool) -> tuple[Array, Array]:
-    """Gaps of the rules that no other beats in gap and accuracy, from the smallest gap on, and their weights."""
-    weight = np.ones(len(y)) if rows.weight is None else rows.weight
+def _frontier(rows: Rows, worth: Array, bias: Array, y: Array | None) -> tuple[Array, Array]:
+    """Gaps of the rules that no other beats in gap and accuracy, from the smallest gap on, and their weights.
+
+    `worth`: what a positive decision adds to accuracy, errors weighed as f's line has it. `y`: where gaps are by label.
+    """
+    weight = np.ones(len(worth)) if rows.weight is None else rows.weight
     gain, decided = 2.0 * rows.score - 1.0, rows.logit > 0
     signed = np.where(rows.groups == 1, 1.0, -1.0)
-    conditions = [y == label for label in (0, 1)] if by_label else [np.ones(len(y), dtype=bool)]
+    conditions = [np.ones(len(worth))] if y is None else [1.0 - y, y]
     # What a positive decision of each person adds to the differences of the groups' rates, (n, conditions).
     share = np.column_stack([_shares(weight * here, rows.groups) * signed for here in conditions])
     before = share[decided].sum(axis=0)
     flips = np.where(decided, -1.0, 1.0)[:, None] * share
-    right = np.where(decided == (y == 1), -weight, weight) / weight.sum()
-    if by_label:
+    right = np.where(decided, -worth, worth) * weight / weight.sum()
+    if y is not None:
         angle = np.linspace(0.0, 2.0 * np.pi, DIRECTIONS, endpoint=False)
         directions = np.column_stack([np.cos(angle), np.sin(angle)])
     else:

@@ -35,8 +35,9 @@ class OxonFair(Competitor):
         label. With α = 1 it is the only limit.
     favourable : label, optional
         The decision that `least_rate` is about; by default the positive one.
-    certainty : float, default 2/3
-        Probability from which on a guess counts, as in the toolkit. 0: everybody has the likeliest group.
+    certainty : float, optional
+        Probability from which on a guess counts. 0: everybody has the likeliest group. Default: 4/3 of an even guess,
+        which is the toolkit's 2/3 with two groups; with four, hardly anybody is guessed that surely.
     membership : Membership, optional
         Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
 
@@ -50,21 +51,23 @@ class OxonFair(Competitor):
     alpha: float = 0.05
     least_rate: float = 0.0
     favourable: Any = None
-    certainty: float = 2 / 3
+    certainty: float | None = None
     membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
         check_weight("alpha", self.alpha)
-        for name in ("least_rate", "certainty"):
-            if check_weight(name, getattr(self, name)) > 1:
-                raise ValueError(f"{name} is a share, from 0 to 1, got {getattr(self, name)!r}.")
+        assert self.groups_ is not None
+        groups = len(self.groups_)
+        self.certainty_ = 4 / 3 / groups if self.certainty is None else self.certainty
+        for name, share in (("least_rate", self.least_rate), ("certainty", self.certainty_)):
+            if check_weight(name, share) > 1:
+                raise ValueError(f"{name} is a share, from 0 to 1, got {share!r}.")
         if self.favourable is not None and self.favourable not in self.classes_:
             raise ValueError(
                 f"favourable must be one of the labels in y, {self.classes_.tolist()}, got {self.favourable!r}."
             )
         self.membership_ = fitted_membership(self.membership, rows, y)
-        assert self.groups_ is not None
-        guess, groups = self._guess(rows), len(self.groups_)
+        guess = self._guess(rows)
         cells = rows.weighed(np.eye(2 * groups)[2 * rows.groups + y.astype(int)])  # (n, recorded group × label)
         found = [_lines(rows.logit[guess == s], cells[guess == s]) for s in range(groups + 1)]
         windows = [(0, len(lines) - 1) for lines, _ in found]
@@ -98,14 +101,14 @@ class OxonFair(Competitor):
         else:
             lowest = 1.0 - rates[..., 0].max(axis=-1)
         broken = np.maximum(np.maximum(gap - self.alpha, self.least_rate - lowest), 0.0).round(12)
-        right = (positive[..., 1] - positive[..., 0]).sum(axis=-1)
+        right = positive.sum(axis=-2) @ [-self.threshold_, 1.0 - self.threshold_]  # errors weigh as f's line has it
         place = np.where(broken == broken.min(), right, -np.inf).argmax()
         return tuple(int(each) for each in np.unravel_index(place, right.shape))
 
     def _guess(self, rows: Rows) -> Array:
         """The likeliest group of each row, or one more than there are where it is not likely enough."""
         chance = self.membership_.joint(rows.X).sum(axis=2)
-        return np.where(chance.max(axis=1) < self.certainty, chance.shape[1], chance.argmax(axis=1))
+        return np.where(chance.max(axis=1) < self.certainty_, chance.shape[1], chance.argmax(axis=1))
 
     def _margin(self, rows: Rows) -> Array:
         return rows.logit - self.lines_[self._guess(rows)]

@@ -46,7 +46,7 @@ def every_rule(f, guess):
 
 
 @pytest.mark.parametrize(
-    ("seed", "n", "groups", "certainty"), [(0, 30, 2, 2 / 3), (1, 30, 2, 2 / 3), (2, 60, 2, 0.0), (3, 21, 3, 0.5)]
+    ("seed", "n", "groups", "certainty"), [(0, 30, 2, None), (1, 30, 2, 2 / 3), (2, 60, 2, 0.0), (3, 21, 3, 0.5)]
 )
 @pytest.mark.parametrize(("alpha", "least"), [(0.2, 0.0), (0.05, 0.0), (1.0, 0.7), (0.3, 0.5), (0.0, 1.0)])
 @pytest.mark.parametrize("favourable", [1, 0])
@@ -54,7 +54,7 @@ def every_rule(f, guess):
 @pytest.mark.longer
 def test_it_takes_the_best_of_all_thresholds(fairness, favourable, alpha, least, seed, n, groups, certainty):
     X, y, s, f, membership, chance = small_case(seed, n, groups)
-    rules = every_rule(f, guessed(chance, certainty))
+    rules = every_rule(f, guessed(chance, 2 / 3 if certainty is None else certainty))
     known = np.array([measured(rule, y, s, fairness, favourable) for rule in rules])
     broken = np.maximum(np.maximum(known[:, 1] - alpha, least - known[:, 2]), 0)
     setting = {"fairness": fairness, "certainty": certainty, "membership": membership}
