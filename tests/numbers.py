@@ -9,6 +9,7 @@ import json
 import re
 from functools import partial
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,6 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 
 from commod import Commod, load_task
-from commod.datasets.example import MISSED
 from commod.experiments import prepare, refit, sweep_method
 from commod.experiments.biased import figures_if_missed, scene_in_truth
 from commod.experiments.limits import best_within, blind_limits_of, interventions_of, limits_of
@@ -32,12 +32,14 @@ from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS
 from commod.models.settings import UPDATES
 from commod.models.threads import single_threaded
+from data.invented import MISSED
 from tests.benchmarks import checks, coverage, forms, line, minima, protocols, starts, target, tree_update, tuned, watch
 from tests.benchmarks.forms import share_beaten
-from tests.browsing import ROOT
 from tests.fitting import case, fit
 from tests.random_starts import lowest_loss
 
+# Not from `tests.browsing`: a machine without a browser can compute numbers, too.
+ROOT = Path(__file__).parents[1]
 STORED = ROOT / "docs" / "numbers.json"
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([a-z_0-9]+) -->)(.*?)(<!-- end -->)", re.DOTALL)
@@ -295,6 +297,11 @@ def tuned_beaten():
     return block(listed(tuned.beaten(_tuned())))
 
 
+def tuned_strengths():
+    """Which strength of its regulariser each method gets from folds."""
+    return block(listed(tuned.strengths(_tuned())))
+
+
 def opened():
     """The table of `python -m tests.benchmarks.starts`."""
     return block([starts.HEADINGS, *starts.table_of()])
@@ -305,7 +312,7 @@ def nobody_loses():
     names = [f"{form}{limit}" for form in ("ratio", "affine") for limit in ("", ", nobody loses")]
     splits = {"law_school": 5, "compas": 5, "adult": 3}
     places = [(*each, seed) for each in product(splits, CRITERIA, names) for seed in range(splits[each[0]])]
-    points = pd.concat(Parallel(n_jobs=-1)(delayed(_swept)(*place) for place in places))
+    points = pd.concat(Parallel(n_jobs=-1)(delayed(_swept)(*place) for place in places), ignore_index=True)
     table = forms.matched(points)
     rows = [["", *names]]
     for (data, short), part in table.groupby(["data", "fairness"], sort=False):
@@ -434,6 +441,7 @@ NUMBERS = {
         tuned_within,
         tuned_sure,
         tuned_beaten,
+        tuned_strengths,
         opened,
         nobody_loses,
         cut_offs,

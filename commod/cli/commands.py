@@ -316,23 +316,18 @@ def watch(arguments: Namespace) -> int:
         facts = looks[state.recent][1]
         counted = f"{state.people:,} people of {len(state.batches):,} batches are counted in {arguments.state.name}."
         counted += " This batch was among them already." if state is before else ""
-    checked, signed, other_model = pd.DataFrame(), [], ""
-    if required:
-        checked = monitoring.check_then_and_now(required, found.old_facts, facts, record, looks)
-    if record is not None:
-        lines = monitoring.check_signature(record, found)
+    judged = monitoring.judge(found, required, record, facts=facts, looks=looks)
+    lines, signed = judged.signature, []
+    if record is not None and lines is not None:
         signed = [words.due_in_words(record, date.today()), words.signature_in_words(lines)]
-        other_model = "" if lines["agrees"].all() else signed[1]
-    outcome = monitoring.outcome_of(found, checked, other_model=other_model)
-    out = [f"{outcome.title}: {outcome.why}", counted, monitoring.headline(found)]
-    out += [words.moved_in_words(found) if len(checked) else words.drift_in_words(found)]
-    out += [words.left_out_in_words(found), *found.notices, *_rows_in_words(found, checked), *signed]
+    out = [f"{judged.outcome.title}: {judged.outcome.why}", counted, *judged.told]
+    out += [*found.notices, *_rows_in_words(found, judged.checked), *signed]
     if state is not None:
         written = arguments.state.with_name(f"{arguments.state.name}.new")
         written.write_text(state.text)
         written.replace(arguments.state)
     say(plain("\n".join(one_line(line) for line in out if line)))
-    return {"holds": 0, "broken": 1, "unknown": 3}[outcome.kind]
+    return {"holds": 0, "broken": 1, "unknown": 3}[judged.outcome.kind]
 
 
 def _rows_in_words(found: Any, checked: pd.DataFrame) -> list[str]:

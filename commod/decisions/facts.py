@@ -39,7 +39,7 @@ class Measured:
     whole : float
         Of a share of people, of how many.
     exact : bool
-        Whether it is so for whoever comes, by the form of the update: f changes nobody.
+        Whether it is so for everyone, by the form of the update: f changes nobody.
     splits : tuple of float
         The same value on other splits, f and model trained anew; empty without them.
     """

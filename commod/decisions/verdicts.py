@@ -167,7 +167,7 @@ def _takes(rule: Rule, limit: float, measured: Measured) -> str:
 def _interval(rule: Rule, measured: Measured) -> str:
     """Both intervals in brackets."""
     if measured.exact:
-        return " for whoever comes"
+        return " for everyone"
     low, high = measured.people
     told = f" [{rule.show(low)}, {rule.show(high)}] over people"
     if math.isnan(measured.refits[0]):

@@ -3,13 +3,14 @@
 from commod.monitoring.drift import stability_index
 from commod.monitoring.figures import difference_of
 from commod.monitoring.files import about_model, read_requirements, watch_files
-from commod.monitoring.outcome import Outcome, check_signature, headline, outcome_of
+from commod.monitoring.outcome import Judged, Outcome, check_signature, headline, judge, outcome_of
 from commod.monitoring.reference import batch_of, read_model, reference_of
 from commod.monitoring.requirements import check_then_and_now
 from commod.monitoring.state import State, read_state
 from commod.monitoring.watch import Watched, watch
 
 __all__ = [
+    "Judged",
     "Outcome",
     "State",
     "Watched",
@@ -19,6 +20,7 @@ __all__ = [
     "check_then_and_now",
     "difference_of",
     "headline",
+    "judge",
     "outcome_of",
     "read_model",
     "read_requirements",

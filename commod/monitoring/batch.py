@@ -61,8 +61,8 @@ class BatchRows:
         if codes is not None and kept.any() and len(np.unique(codes[kept])) < 2:
             only = short(reference["groups"][codes[kept][0]])
             self.notices.append(
-                f"All that are counted are of one group, “{only}”: nothing is told of fairness, and they stand beside "
-                "everyone tested on."
+                f"Everyone counted is of one group, “{only}”, so fairness is unknown, and they are compared "
+                "with everyone tested on."
             )
             codes = None
         self.grouped, self.labelled = codes is not None, labels is not None
@@ -88,7 +88,7 @@ class BatchRows:
         lacking = [name for name in reference["columns"] if name not in read]
         if lacking:
             some = ", ".join(f"“{short(name)}”" for name in lacking[:5]) + (" …" if len(lacking) > 5 else "")
-            self.notices.append(f"Not in the batch, nor needed by the model: {some}. Nothing is told of their drift.")
+            self.notices.append(f"Not in the batch, nor needed by the model: {some}. Their drift is unknown.")
 
     def _decide(self, model: Portable, base_scores: np.ndarray | None) -> None:
         # The columns are read already: a rule would divide a score twice.
@@ -114,7 +114,7 @@ class BatchRows:
         else:
             known = ", ".join(f"“{short(name)}”" for name in reference["groups"][:6])
             why = f"No row of {columns} names a group that the model knows ({known})"
-        self.notices.append(f"{why}: nothing is said of fairness.")
+        self.notices.append(f"{why}, so fairness is unknown.")
         return None
 
     def _labels(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
@@ -125,7 +125,7 @@ class BatchRows:
             return labels
         else:
             why = f"No row has a label that the model knows (“{name}”)"
-        self.notices.append(f"{why}: nothing is said of what rests on it, such as accuracy.")
+        self.notices.append(f"{why}, so accuracy and what else needs it is unknown.")
         return None
 
     def _weights(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:

@@ -1,6 +1,6 @@
 """What a later look comes to, in words: still true, not any more, or cannot tell; and what moved."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple
 
@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from commod.decisions.facts import CONFIDENCE
+from commod.decisions.facts import CONFIDENCE, Facts
+from commod.decisions.requirements import Requirements
 from commod.decisions.verdicts import SETTLES
 from commod.decisions.verify import agree, shown
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.metrics.small_groups import SCARCE
 from commod.monitoring.figures import Z
+from commod.monitoring.requirements import Look, check_then_and_now
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of, short
 from commod.wording import with_capital
@@ -57,6 +59,37 @@ def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") 
     if other_model:
         return Outcome("unknown", "Cannot tell", other_model)
     return _by_requirements(checked) if len(checked) else _by_what_moved(found)
+
+
+class Judged(NamedTuple):
+    """What a page or a command says of a batch."""
+
+    outcome: Outcome
+    told: list[str]  # the main figure, what moved, and who is left out, in sentences
+    checked: pd.DataFrame  # from `check_then_and_now`; empty if nothing is required
+    signature: pd.DataFrame | None  # from `check_signature`; None without a decision
+
+
+def judge(
+    found: Watched,
+    required: Requirements | None = None,
+    record: Mapping[str, Any] | None = None,
+    *,
+    facts: Facts | None = None,
+    looks: Sequence[Look] = (),
+) -> Judged:
+    """Check a batch against what is required and, if there is one, the sealed decision.
+
+    `facts` and `looks` are of all people counted so far, from a `State`; by default, of the batch.
+    """
+    checked = pd.DataFrame()
+    if required:
+        checked = check_then_and_now(required, found.old_facts, facts or found.facts, record, looks)
+    lines = None if record is None else check_signature(record, found)
+    other = "" if lines is None or lines["agrees"].all() else signature_in_words(lines)
+    moved = moved_in_words(found) if len(checked) else drift_in_words(found)  # without, the outcome has said it
+    told = [headline(found), moved, left_out_in_words(found)]
+    return Judged(outcome_of(found, checked, other_model=other), [each for each in told if each], checked, lines)
 
 
 def _by_requirements(checked: pd.DataFrame) -> Outcome:

@@ -55,7 +55,7 @@ def read_apart(module: str, content: bytes, damaged: TableError) -> pa.Table:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise TableError("The file takes too long to unpack: write it anew, or save it as CSV in UTF-8.") from None
+            raise TableError("The file takes too long to unpack: save it again, or save it as CSV in UTF-8.") from None
     kind, said = done.stdout[:1], memoryview(done.stdout)[1:]
     if done.returncode or kind not in (_TABLE, _SENTENCE):
         logging.getLogger(__name__).warning("The process that reads a file ended with %d.", done.returncode)

@@ -15,11 +15,11 @@ MAX_GROUPS = 2_000
 
 def damaged() -> TableError:
     """What is said of a file that cannot be read."""
-    return TableError("The Parquet file is damaged or cut off: write it anew.")
+    return TableError("The Parquet file is damaged or cut off: save it again.")
 
 
 def _in_parts() -> TableError:
-    return TableError("The Parquet file is cut into too many parts: write it anew, with large row groups.")
+    return TableError("The Parquet file is cut into too many parts: save it again, with large row groups.")
 
 
 def _too_large() -> TableError:

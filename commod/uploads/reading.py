@@ -110,7 +110,7 @@ def _unzipped(content: bytes) -> bytes:
                 raise zlib.error("cut off")
             content = part.unused_data
     except zlib.error:
-        raise TableError("The gzip archive is damaged or cut off: pack the CSV anew, or upload it as it is.") from None
+        raise TableError("The gzip archive is damaged or cut off: pack the CSV again, or upload it as it is.") from None
     return bytes(unpacked)
 
 
@@ -159,7 +159,7 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     n_columns = first.count(delimiter) + 1
     whole = text.rstrip("\r\n")
     check_size(max(whole.count("\n"), whole.count("\r")), n_columns)  # without the row of names
-    no_names = TableError("The first row is no row of column names: save the table anew as CSV in UTF-8.")
+    no_names = TableError("The first row is no row of column names: save the table again as CSV in UTF-8.")
     try:
         header = next(csv.reader([first], delimiter=delimiter), [])
     except csv.Error:
@@ -201,7 +201,7 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
             raise TableError(f"{told}: is a comma inside a text that is not in quotes?") from None
         raise TableError("A quotation mark is opened and never closed: check the texts in quotes.") from None
     except (ValueError, OverflowError):
-        raise TableError("The file could not be read as CSV: save the table anew as CSV in UTF-8.") from None
+        raise TableError("The file could not be read as CSV: save the table again as CSV in UTF-8.") from None
     if not isinstance(frame.index, pd.RangeIndex):
         raise too_many_cells
     frame.columns = pd.Index(names)

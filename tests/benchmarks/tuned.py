@@ -281,6 +281,19 @@ def beaten(points):
     return pd.DataFrame(rows).fillna("not run")
 
 
+def strengths(points):
+    """How often folds chose each strength of the regulariser, from the weakest to the strongest."""
+    rows = []
+    for data, own in points.groupby("data", sort=False):
+        row = {"": data}
+        for name, found in by_name(own):
+            tried = LAMBDA_CONCEPTS if METHODS[(NAMES | TRIED_FORMS)[name][0]].is_commod else PENALTIES[::-1]
+            chosen = found["settings"].str.extract(r"(?:λ_concepts|penalty) ([\d.]+)")[0].astype(float)
+            row[name] = ", ".join(str((chosen == value).sum()) for value in tried)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def by_name(points):
     """Points of each method, in the order in which methods are named."""
     names = [name for name in (*NAMES, *TRIED_FORMS) if (points["name"] == name).any()]

@@ -9,6 +9,7 @@ from commod.charts import (
     MethodStyle,
     export_chart,
     palette,
+    plot_by_depth,
     plot_calibration,
     plot_changes,
     plot_contributions,
@@ -16,13 +17,17 @@ from commod.charts import (
     plot_methods,
     plot_overlap,
     plot_pareto,
+    plot_scatter,
     plot_segments,
     plot_who_changed,
 )
 from commod.charts.compare import spread_labels, with_labels
-from commod.charts.lesson import plot_curve, plot_paying
+from commod.charts.lesson import plot_curve, plot_paying, plot_two_groups
+from commod.charts.limits import plot_limits, plot_price
+from commod.charts.plausibility import plot_record
 
 STYLES = (MethodStyle("COMMOD", "#D55E00", "circle"), MethodStyle("Oracle ○", "#CC79A7", "square", hollow=True))
+SPAN = {"styles": STYLES, "low": 0.0, "high": 1.0, "most": 0.4}
 CHARTS = [
     (plot_pareto, {}),
     (plot_pareto, {"view": "changes"}),
@@ -39,6 +44,12 @@ CHARTS = [
     (plot_calibration, {"styles": STYLES, "strong": "COMMOD"}),
     (plot_curve, {"x_title": "P", "y_title": "A", "deployed": "f", "here": "g", "asked": "path", "setting": "λ_fair"}),
     (plot_paying, {"better": "better", "worse": "worse", "title": "People"}),
+    (plot_limits, {**SPAN, "fairness_title": "P-Rule", "upward": True}),
+    (plot_price, SPAN),
+    (plot_scatter, {"styles": STYLES, "x_title": "Changed (%)", "y_title": "Weights"}),
+    (plot_scatter, {"styles": STYLES, "x_title": "P", "y_title": "A", "percent": False, "zero": False, "joined": True}),
+    (plot_by_depth, {"styles": STYLES, "y_title": "F1"}),
+    (plot_record, {}),
 ]
 
 
@@ -60,6 +71,13 @@ def test_axes_have_titles_and_data_come_from_outside(plot, options):
         assert part is spec or "data" not in part, "a layer with data of its own could not be redrawn"
     titles = [p["encoding"][a].get("title") for p in walk(spec) for a in ("x", "y") if a in p.get("encoding", {})]
     assert any(titles)
+
+
+def test_people_in_rows_have_no_axes():
+    assert (
+        plot_two_groups(pd.DataFrame(), right="right", wrong="wrong", no="no").to_dict()["encoding"]["x"]["axis"]
+        is None
+    )
 
 
 def test_every_kind_of_point_has_a_colour_of_its_own():

@@ -81,6 +81,7 @@ def test_no_question_comes_twice_but_the_repeats_which_swap_the_sides():
     assert len({answer.a > answer.b for answer in answers}) == 2  # the fairer one is on either side
 
 
+@pytest.mark.longer
 def test_letters_give_the_same_questions_again_and_a_skip_tells_nothing():
     models = frontier()
     interview = Interview(models)

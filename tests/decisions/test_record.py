@@ -216,6 +216,7 @@ def test_f_can_be_left_as_it_is():
     assert verify_record(read_record(record_json(kept)), scene.task)["agrees"].all()
 
 
+@pytest.mark.longer
 def test_a_decision_about_a_table_that_somebody_brought(tmp_path, capsys):
     path, file = tmp_path / "decision.json", tmp_path / "applicants.csv"
     example_table().to_csv(file, index=False)
@@ -331,7 +332,8 @@ LEAVES = (
 ANYTHING = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner))
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.longer
+@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_any_field_may_hold_anything(record, data):
     """Sealed as it should be, so that no hash keeps the reader from looking at it."""

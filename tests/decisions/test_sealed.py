@@ -72,6 +72,7 @@ def resealed(record, **changed):
     return content | {"sha256": _seal(content)}
 
 
+@pytest.mark.longer
 def test_what_is_frozen_stays_and_both_verdicts_are_recorded(scene, before, record):
     part = record["confirmed"]
     assert part["frozen"] == before["sha256"]
@@ -96,6 +97,7 @@ def test_the_verdict_is_that_of_the_same_model_on_the_sealed_people(record):
     assert record["confirmed"]["figures"]["accuracy"] == pytest.approx((decisions == sealed.y).mean(), abs=1e-12)
 
 
+@pytest.mark.longer
 def test_a_record_is_read_and_verified_line_by_line(record, tmp_path, capsys):
     path = tmp_path / "decision.json"
     path.write_text(record_json(record), encoding="utf-8")
@@ -109,6 +111,7 @@ def test_a_record_is_read_and_verified_line_by_line(record, tmp_path, capsys):
     assert {"tried: settings", "tried: seeds", "opened before"} <= {name for name, _ in not_checked(record)}
 
 
+@pytest.mark.longer
 def test_a_forged_confirmation_is_found_out(record):
     """A value, an end of an interval or a verdict: each line is judged by itself."""
     p_rule, changed, again = record["confirmed"]["verdicts"]
@@ -190,6 +193,7 @@ def test_f_as_it_is_is_confirmed_too(scene):
     assert verify_record(record, load_task("law_school+sealed"))["agrees"].all()
 
 
+@pytest.mark.longer
 def test_a_decision_about_a_file_is_verified_with_its_sealed_people(tmp_path, capsys):
     table, path = tmp_path / "sealed_people.csv", tmp_path / "decision.json"
     example_table(800).to_csv(table, index=False)
@@ -208,6 +212,7 @@ def test_a_decision_about_a_file_is_verified_with_its_sealed_people(tmp_path, ca
     assert "DIFFERS data" in capsys.readouterr().out
 
 
+@pytest.mark.longer
 def test_a_file_says_how_many_to_seal_on_the_command_line(tmp_path, capsys):
     table = tmp_path / "applicants.csv"
     example_table(800).to_csv(table, index=False)

@@ -189,6 +189,7 @@ def test_the_figures_are_those_of_the_scene(scene, model):
     assert math.isnan(old.measured["right"].refits[0])
 
 
+@pytest.mark.longer
 def test_other_splits_stand_beside_a_verdict_and_do_not_change_it(scene, model):
     splits = refit(scene, CELL, "demographic_parity", count=3, drawn="splits")
     limit = float(splits.figures["p_rule"].median())
@@ -228,6 +229,7 @@ def sweep(scene):
         return sweep_method(scene, "lpp", "demographic_parity")
 
 
+@pytest.mark.longer
 def test_the_best_of_a_sweep_meets_the_requirements_or_is_the_nearest(scene, sweep):
     points = sweep.points
     middle = float(points["p_rule"].median())

@@ -61,8 +61,16 @@ ALL_AT_ONCE = {"weighted": True, "unknown": 0.2}
 CASES = [{}, ALL_AT_ONCE]
 
 
-@pytest.mark.parametrize("fairness", [DP, EO])
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(
+    ("case", "fairness"),
+    [
+        ({}, EO),
+        (ALL_AT_ONCE, DP),
+        pytest.param({}, DP, marks=pytest.mark.slow),
+        pytest.param(ALL_AT_ONCE, EO, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_the_limits_start_at_f_and_no_model_gets_beyond(case, fairness):
     here = scene(**case)
     test, told = here.test, {"sensitive_features": here.test.sensitive, "sample_weight": here.test.weight}

@@ -14,6 +14,7 @@ from commod.experiments.preflight import preview_data
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.longer
 def test_a_group_that_is_hardly_among_the_rows_looked_at_does_not_stop_the_look():
     table = example_table(4000)
     table["group"] = np.where(table.index % 200 == 7, "C", table["group"])  # 20 rows
@@ -27,6 +28,7 @@ def test_a_group_that_is_hardly_among_the_rows_looked_at_does_not_stop_the_look(
     assert whole.task.groups == ("A", "C", "B")
 
 
+@pytest.mark.longer
 def test_how_much_a_split_of_rows_flatters_f():
     """People of five rows each, whose rows tell who they are: on new people f knows nothing."""
     rng = np.random.default_rng(0)

@@ -135,6 +135,7 @@ def test_more_cells_ask_for_larger_differences():
     assert beyond(2.0, 2.3, 2.3) == [False, False, False]
 
 
+@pytest.mark.longer
 def test_simulated_cells_without_a_difference_rarely_look_beyond_chance():
     rng, wrong = np.random.default_rng(0), 0
     rows = [(name, 1 + i // 4, 1 + i % 4, 0.1) for i in range(12) for name in ("commod", "lpp")]

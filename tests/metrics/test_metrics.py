@@ -219,7 +219,7 @@ def test_intervals_of_shares_are_wilsons():
     assert row["g_high"] == pytest.approx((share + Z2 / (2 * n) + half) / (1 + Z2 / n))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(*[st.integers(0, 1)] * 4), min_size=1, max_size=30))
 def test_never_a_nan_and_never_beside_the_figure_whatever_the_rows(rows):
     y, f, g, s = (list(column) for column in zip(*rows, strict=True))

@@ -15,6 +15,7 @@ def beats(a, b):
     return all(x >= y for x, y in zip(a, b, strict=True)) and any(x > y for x, y in zip(a, b, strict=True))
 
 
+@pytest.mark.longer
 @settings(max_examples=300, deadline=None)
 @given(st.integers(1, 3).flatmap(lambda k: st.lists(st.tuples(*[st.integers(-3, 3)] * k), min_size=1, max_size=25)))
 def test_agrees_with_the_definition(points):

@@ -157,7 +157,7 @@ def test_where_nobody_can_be_helped_g_is_f():
         assert g.predict(X, base_scores=np.full(200, 0.7)).all()
 
 
-@pytest.mark.parametrize("more", [{"direction": "improve"}, {"features": ["lsat", "ugpa", "tier"]}])
+@pytest.mark.parametrize("more", [{"direction": "improve", "features": ["lsat", "ugpa", "tier"]}])
 def test_a_warm_start_gives_the_same_to_the_last_digit(more):
     c, warm = case("law_school"), WarmStart()
     for lambda_fair in (4.0, 2.0, 3.0):

@@ -36,6 +36,7 @@ def run(model, batch, asked, state):
     return main(["watch", str(model), str(batch), "--requirements", str(asked), "--state", str(state)])
 
 
+@pytest.mark.longer
 def test_counts_of_all_nights_are_those_of_all_people(law, nights, capsys):
     model, batches, asked, state = nights
     codes = [run(model, batch, asked, state) for batch in batches]
@@ -99,6 +100,7 @@ class Night:
         self.counted = Counted(Cells(cells, cells, cells), {}, False, 1, "both", ())
 
 
+@pytest.mark.longer
 def test_the_simulation_is_the_test_of_the_command():
     """The same e-values, night by night, with windows that come and go."""
     positive, people = nightly.drawn([0.7] * 90, 100, LAW, 1, np.random.default_rng(0))
@@ -145,6 +147,7 @@ def test_a_large_drop_is_found_as_soon_as_it_is_said_to_be():
     assert found[1] < 0.5
 
 
+@pytest.mark.longer
 def test_a_drop_after_a_good_past_is_found_by_a_window():
     quiet, bad = [0.9] * 300, [0.6] * 60
     positive, people = nightly.drawn(quiet + bad, 100, LAW, 100, np.random.default_rng(3))

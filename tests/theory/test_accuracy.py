@@ -43,7 +43,7 @@ def answered(y, d, s, limit, fairness=PARITY, **given_):
 
 
 @given(four_cells(), PLACES, WHOM)
-@settings(deadline=None, max_examples=90)
+@settings(deadline=None, max_examples=54)
 def test_parity_in_hindsight_is_the_best_of_all_sets_of_flips(people, place, acts_on):
     y, d, s = people
     tried = reachable(d, acts_on)
@@ -54,7 +54,7 @@ def test_parity_in_hindsight_is_the_best_of_all_sets_of_flips(people, place, act
 
 
 @given(four_cells(), PLACES, WHOM, st.data())
-@settings(deadline=None, max_examples=90)
+@settings(deadline=None, max_examples=54)
 def test_parity_in_foresight_is_the_best_of_all_sets_of_flips(people, place, acts_on, data):
     y, _, s = people
     scores = np.array(data.draw(st.lists(st.integers(0, 20), min_size=len(s), max_size=len(s)))) / 20
@@ -72,7 +72,7 @@ def test_parity_in_foresight_is_the_best_of_all_sets_of_flips(people, place, act
 
 
 @given(four_cells(), PLACES, WHOM)
-@settings(deadline=None, max_examples=90)
+@settings(deadline=None, max_examples=54)
 def test_odds_are_the_best_of_all_sets_of_flips(people, place, acts_on):
     y, d, s = people
     tried = reachable(d, acts_on)
@@ -83,7 +83,7 @@ def test_odds_are_the_best_of_all_sets_of_flips(people, place, acts_on):
 
 
 @given(several_groups(), PLACES, WHOM, st.data())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=24)
 def test_of_several_groups_all_three_are_the_best_of_all_sets_of_flips(people, place, acts_on, data):
     y, d, s = people
     tried = reachable(d, acts_on)
@@ -147,13 +147,13 @@ def check_odds(counts, limit):
 
 
 @given(CELL_COUNTS.filter(lambda c: c.sum(axis=(1, 2)).all()), PLACES)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_parity_in_hindsight_is_the_best_of_all_numbers_of_flips(counts, place):
     check_parity(counts, at(place, outcomes(counts)[2]))
 
 
 @given(CELL_COUNTS.filter(lambda c: c.sum(axis=2).all()), PLACES)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_odds_are_the_best_of_all_numbers_of_flips(counts, place):
     check_odds(counts, at(place, outcomes(counts)[3]))
 

@@ -37,7 +37,7 @@ def everyone_labelled(counts):
 
 
 @given(two_groups(), WHOM)
-@settings(deadline=None, max_examples=90)
+@settings(deadline=None, max_examples=54)
 def test_the_p_rule_is_the_best_of_all_sets_of_flips(people, acts_on):
     d, s = people
     tried = reachable(d, acts_on)
@@ -50,7 +50,7 @@ def test_the_p_rule_is_the_best_of_all_sets_of_flips(people, acts_on):
 
 
 @given(sizes_and_positives(low=1, high=20))
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=48)
 def test_the_p_rule_is_the_best_of_all_numbers_of_positives(groups):
     (n0, n1), (p0, p1) = groups
     d, s = of_rates(*groups)
@@ -63,7 +63,7 @@ def test_the_p_rule_is_the_best_of_all_numbers_of_positives(groups):
 
 
 @given(sizes_and_positives(low=1, high=25), WHOM)
-@settings(deadline=None, max_examples=45)
+@settings(deadline=None, max_examples=27)
 def test_the_nets_of_the_p_rule_make_decisions_that_have_it(groups, acts_on):
     d, s = of_rates(*groups)
     curve = p_rule_curve(d, sensitive_features=s, acts_on=acts_on)
@@ -86,7 +86,7 @@ def test_nets_are_of_the_groups_in_sorted_order_whatever_their_names():
 
 
 @given(sizes_and_positives(low=1, high=20))
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=48)
 def test_the_switching_point_is_the_fewest_flips_that_lift_the_lower_rate_to_the_other(groups):
     (n0, n1), (p0, p1) = groups
     d, s = of_rates(*groups)
@@ -114,7 +114,7 @@ def test_equal_rates_need_no_flip():
 
 
 @given(four_cells(), WHOM)
-@settings(deadline=None, max_examples=90)
+@settings(deadline=None, max_examples=54)
 def test_mistreatment_is_the_least_of_all_sets_of_flips(people, acts_on):
     y, d, s = people
     tried = reachable(d, acts_on)
@@ -127,7 +127,7 @@ def test_mistreatment_is_the_least_of_all_sets_of_flips(people, acts_on):
 
 
 @given(st.tuples(sizes_and_positives(low=1, high=9), sizes_and_positives(low=1, high=9)))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 def test_mistreatment_is_the_least_of_all_numbers_of_positives(labels):
     counts = np.zeros((2, 2, 2), dtype=int)
     for label, (sizes, positives) in enumerate(labels):
@@ -147,7 +147,7 @@ def test_mistreatment_is_the_least_of_all_numbers_of_positives(labels):
 
 
 @given(CELL_COUNTS.map(lambda c: 2 * c).filter(everyone_labelled))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_the_nets_of_mistreatment_make_decisions_that_have_it(counts):
     y, d, s = crowd(counts)
     for row in mistreatment_curve(y, d, sensitive_features=s).itertuples():
@@ -160,7 +160,7 @@ def test_the_nets_of_mistreatment_make_decisions_that_have_it(counts):
 
 
 @given(several_groups(), WHOM)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=36)
 def test_of_several_groups_both_are_the_best_of_all_sets_of_flips(people, acts_on):
     y, d, s = people
     tried = reachable(d, acts_on)
@@ -187,7 +187,7 @@ def best_so_far(flips, values):
 
 
 @given(st.one_of(sizes_and_positives(high=14, groups=3), sizes_and_positives(high=8, groups=4)))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=24)
 def test_of_several_groups_the_p_rule_is_the_best_of_all_numbers_of_positives(groups):
     d, s = of_rates(*groups)
     flips, rates = every_number_of_positives(*groups)
@@ -201,7 +201,7 @@ def test_of_several_groups_the_p_rule_is_the_best_of_all_numbers_of_positives(gr
 
 
 @given(st.tuples(sizes_and_positives(high=7, groups=3), sizes_and_positives(high=7, groups=3)))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=15)
 def test_of_three_groups_mistreatment_is_the_least_of_all_numbers_of_positives(labels):
     counts = np.zeros((3, 2, 2), dtype=int)
     gaps = []

@@ -17,6 +17,7 @@ def by_hand(y, d):
     return y.mean(), precision_score(y, d, zero_division=np.nan), fn / (fn + tp), fp / (fp + tn)
 
 
+@pytest.mark.longer
 @settings(max_examples=60, deadline=None)
 @given(four_cells(most=20))
 def test_the_rates_are_scikit_learns_and_fulfil_the_identity(case):

@@ -23,7 +23,7 @@ def by_label(negatives, positives):
 
 
 @given(sizes_and_positives(low=1, high=30))
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=42)
 def test_the_p_rule_is_as_printed_before_the_switching_point(groups):
     d, s = of_rates(*groups)
     before = max(switching_point(d, sensitive_features=s) - 1, 0)
@@ -37,7 +37,7 @@ def test_the_p_rule_is_as_printed_before_the_switching_point(groups):
 
 
 @given(sizes_and_positives(low=1, high=30))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=24)
 def test_the_p_rule_as_printed_is_never_above_the_best(groups):
     d, s = of_rates(*groups)
     limit = {"sensitive_features": s, "max_changes": len(d)}
@@ -75,7 +75,7 @@ def test_where_the_p_rule_as_printed_ends(sizes, positives, switches, fails, pri
 
 
 @given(sizes_and_positives(low=1, high=15), sizes_and_positives(low=1, high=15))
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=42)
 def test_mistreatment_is_as_printed_while_the_gap_of_the_smallest_cell_is_open(negatives, positives):
     y, d, s = by_label(negatives, positives)
     n, p = np.array([negatives[0], positives[0]]), np.array([negatives[1], positives[1]])  # (label, group)
@@ -90,7 +90,7 @@ def test_mistreatment_is_as_printed_while_the_gap_of_the_smallest_cell_is_open(n
 
 
 @given(sizes_and_positives(low=1, high=15), sizes_and_positives(low=1, high=15))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=24)
 def test_mistreatment_as_printed_is_never_below_the_best(negatives, positives):
     y, d, s = by_label(negatives, positives)
     limit = {"sensitive_features": s, "max_changes": len(d)}

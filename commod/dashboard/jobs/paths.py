@@ -42,7 +42,8 @@ class PathPrecomputer:
         scene = replace(settings.model(), lambda_fair=0.0, lambda_ratio=0.0, lambda_concepts=0.0, k=1)
         with self._changed:
             begun = self._wanted[scene][2] if scene in self._wanted else set()
-            left = (path for path in paths_from(settings.model()) if path.key not in begun)
+            here = replace(scene, lambda_ratio=settings.lambda_ratio, lambda_concepts=settings.lambda_concepts)
+            left = (path for path in paths_from(here) if path.key not in begun)
             self._wanted[scene] = left, time.monotonic(), begun
             self._wanted.move_to_end(scene)
             while len(self._wanted) > MOST_SCENES:

@@ -95,9 +95,6 @@ def fit(settings: Settings) -> Task:
     return Task("fit", settings.scene(), (settings.model(),), (train, explain))
 
 
-on_forget(lambda data: fit.cache_clear())  # settings hold names of features, which are somebody's own
-
-
 def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> Task:
     """The same model before anybody has asked for it, or beside what somebody asked for."""
     model, heavy = settings.model(), is_large(settings.task_name)
@@ -105,6 +102,7 @@ def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> Task:
     return Task("fit", settings.scene(), (model,), (step,))
 
 
+@lru_cache(maxsize=4096)  # after every move, a thread looks at all paths of the data
 def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> Task:
     """Points of the λ_fair path up to its end, or of every λ_fair of the slider, from which its models are read.
 
@@ -113,6 +111,15 @@ def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> Task:
     path, arguments = settings.line(), (settings.model(), STOPS if wholly else STOPS[-1:])
     step = Step(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
     return Task("precompute", settings.scene(), (*path, wholly), (step,))
+
+
+def _forget_settings(_: str) -> None:
+    """They hold names of features, which are somebody's own."""
+    fit.cache_clear()
+    precompute.cache_clear()
+
+
+on_forget(_forget_settings)
 
 
 def refits(result: FitResult, drawn: Drawn = "rows") -> Task:

@@ -1,4 +1,9 @@
-"""Rooms, in which a class sees itself: a store that the processes of a server share. No Streamlit in here."""
+"""Rooms, in which a class sees itself: a store that the processes of a server share. No Streamlit in here.
+
+The database is imported with the first room: until then, no page needs it.
+"""
+
+from __future__ import annotations
 
 import math
 import os
@@ -7,12 +12,26 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy.engine import URL
+from commod.dashboard.rooms.contents import (
+    DOORS,
+    HOURS,
+    MOST_PEOPLE,
+    MOST_ROOMS,
+    Here,
+    Model,
+    Opened,
+    Person,
+    Question,
+    Room,
+    RoomError,
+    Seat,
+    Vote,
+)
 
-from commod.dashboard.rooms.contents import DOORS, Here, Model, Opened, Person, Question, Room, RoomError, Seat, Vote
-from commod.dashboard.rooms.room_store import HOURS, MOST_PEOPLE, MOST_ROOMS, RoomStore
+if TYPE_CHECKING:
+    from commod.dashboard.rooms.room_store import RoomStore
 
 __all__ = [
     "DOORS",
@@ -35,6 +54,14 @@ __all__ = [
 Number = TypeVar("Number", int, float)
 
 _making = Lock()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "RoomStore":
+        from commod.dashboard.rooms.room_store import RoomStore
+
+        return RoomStore
+    raise AttributeError(name)
 
 
 def store() -> RoomStore:
@@ -62,6 +89,10 @@ def rooms_file() -> Path:
 
 @lru_cache(maxsize=1)
 def _made() -> RoomStore:
+    from sqlalchemy.engine import URL
+
+    from commod.dashboard.rooms.room_store import RoomStore
+
     hours, most_rooms = bounds()
     # A file may be called anything, which an address as text would not bear.
     address = os.environ.get("COMMOD_DATABASE_URL") or URL.create("sqlite", database=str(rooms_file()))

@@ -9,6 +9,9 @@ from commod.dashboard.text.language import FIRST, phrase
 
 Figures = Mapping[str, float]
 
+MOST_ROOMS = 100
+MOST_PEOPLE = 200
+HOURS = 24.0  # for which a room is kept
 # Who comes in with the code: everybody, those whom the leader lets in, nobody.
 DOORS = ("open", "ask", "locked")
 # A room says that most of its people share a network if it has at least so many.

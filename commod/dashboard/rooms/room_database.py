@@ -4,7 +4,7 @@ import json
 import logging
 import math
 import sqlite3
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Row, Table, func, insert, select, update
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
+from commod.dashboard.rooms.buckets import Buckets
 from commod.dashboard.rooms.contents import Figures, Model, Person, Question, Room, RoomError, Seat, Vote
 from commod.dashboard.rooms.schema import guesses, open_database, people, questions, revealed, rooms, votes, writing
 from commod.installation import MissingExtraError
@@ -31,44 +32,8 @@ HERE_SECONDS = 30.0
 LINK_LENGTH = 2000
 WORD_LENGTH = 200  # of a lesson's name, a step's, and a guess as it is kept
 MOST_FIGURES = 30
-# So many buckets are kept; those that were not used for longest go first.
-MOST_BUCKETS = 10_000
 
 _log = logging.getLogger(__name__)
-
-
-class Buckets:
-    """A bucket of tokens for each key: `burst` at first, refilled at `per_second` by a clock that never jumps."""
-
-    def __init__(self, burst: int, per_second: float, clock: Callable[[], float]) -> None:
-        self._burst, self._per_second, self._clock = float(burst), per_second, clock
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # key to tokens, and when there were so many
-        self._lock = Lock()
-
-    def take(self, key: str) -> bool:
-        """Take a token; False if there is none."""
-        with self._lock:
-            left = self._now_left(key)
-            if left >= 1:
-                self._keep(key, left - 1)
-            else:
-                self._left.move_to_end(key)
-            return left >= 1
-
-    def give_back(self, key: str) -> None:
-        """Put a token back that was taken for something which does not count."""
-        with self._lock:
-            self._keep(key, min(self._burst, self._now_left(key) + 1))
-
-    def _now_left(self, key: str) -> float:
-        left, then = self._left.get(key, (self._burst, 0.0))
-        return min(self._burst, left + (self._clock() - then) * self._per_second)
-
-    def _keep(self, key: str, left: float) -> None:
-        self._left[key] = left, self._clock()
-        self._left.move_to_end(key)
-        if len(self._left) > MOST_BUCKETS:
-            self._left.popitem(last=False)
 
 
 class Change(NamedTuple):

@@ -11,10 +11,22 @@ from typing import Any, Literal, TypedDict, Unpack
 from sqlalchemy import Row, and_, delete, func, insert, select, update
 from sqlalchemy.engine import URL
 
-from commod.dashboard.rooms.contents import DOORS, Figures, Here, Model, Opened, Room, RoomError, Seat
+from commod.dashboard.rooms.buckets import Buckets
+from commod.dashboard.rooms.contents import (
+    DOORS,
+    HOURS,
+    MOST_PEOPLE,
+    MOST_ROOMS,
+    Figures,
+    Here,
+    Model,
+    Opened,
+    Room,
+    RoomError,
+    Seat,
+)
 from commod.dashboard.rooms.names import REASON_LENGTH, clean, hash_of, new_code, tidy_code, unique_name
 from commod.dashboard.rooms.room_database import (
-    Buckets,
     RoomDatabase,
     checked_link,
     checked_word,
@@ -28,13 +40,10 @@ from commod.dashboard.rooms.schema import guesses, people, questions, revealed, 
 from commod.dashboard.text.language import FIRST
 
 TOKEN_BYTES, SECRET_BYTES = 16, 24  # of a seat, and of a leader's link
-MOST_ROOMS = 100
-MOST_PEOPLE = 200
 MOST_LEADERS = 5  # tabs that lead one room; the one that was seen longest ago gives way to the next
 MOST_QUESTIONS = 50
 MOST_ROUNDS = 2
 MOST_STEPS = 200  # that one person guesses at in one room
-HOURS = 24.0
 SEEN_EVERY = 5.0
 SWEEP_EVERY = 60.0
 SLOW_SECONDS = 5.0  # until a network that has tried many wrong codes reads of the next that it is wrong

@@ -21,7 +21,7 @@ from commod import __version__
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.model.picture import SCHEMA, picture_of
-from commod.dashboard.rooms.room_database import Buckets
+from commod.dashboard.rooms.buckets import Buckets
 from commod.dashboard.server.headers import browser_of
 from commod.dashboard.state.link import settings_of_link
 from commod.dashboard.state.own_data import session_with

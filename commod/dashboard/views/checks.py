@@ -1,6 +1,7 @@
 """Marks: do these changes make sense, and are the requirements met? A mark for each, and a sentence."""
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from markupsafe import Markup
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import Task
 from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.scheduling import SOON
 from commod.dashboard.jobs.service import Pending, deferred_paint, ready_in, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
@@ -54,11 +56,11 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     steps, untried = st.empty(), {name: st.empty() for name in CHECKS if name not in result.at_hand}
     _paint(place, answers, told)
 
+    asked = time.monotonic()
+
     def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
         def look(ticket: Ticket) -> None:
-            # Only what this job has done: the place in the line changes with every move of everybody.
-            share = f"{10 * int(10 * ticket.progress)} % computed" if ticket.progress else "…"
-            text = say_declared(ticket.note or ", ".join(filter(None, (share, ready_in(ticket)))))
+            text = say_declared(ticket.note or ", ".join(filter(None, (how_far(ticket, asked), ready_in(ticket)))))
             if text != told[name]:
                 told[name] = text
                 if task.parts and ticket.parts:  # a first answer, which says by how many refits
@@ -80,6 +82,13 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
         waiting("merit", tasks.merit(result), lambda found: result.answers(merit=found)),
         waiting("again", tasks.refits(result), lambda found: result.answers(refits=found)),
     ]
+
+
+def how_far(ticket: Ticket, asked: float) -> str:
+    """How far a job has come; not its place in the line, which changes with every move of everybody."""
+    if ticket.progress:
+        return f"{10 * int(10 * ticket.progress)} % computed"
+    return "starts when the server is less busy" if ticket.before and time.monotonic() - asked > SOON else "…"
 
 
 def _paint(place: Any, answers: dict[str, Answer], told: dict[str, str]) -> None:

@@ -120,8 +120,12 @@ def _points(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> li
         }
         for mark, model in enumerate(line)
     ]
-    if sweep is None:
-        return points
+    return points if sweep is None else [*points, *result.keep("frontier", lambda: _frontier(result, sweep))]
+
+
+def _frontier(result: FitResult, sweep: Sweep) -> list[dict[str, Any]]:
+    """The same of the best models of the sweep."""
+    here, points = to_link(result.settings), []
     axes = {
         "fairness": CRITERIA[result.settings.fairness].figure_name,
         "accuracy": "accuracy",

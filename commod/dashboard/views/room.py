@@ -1,10 +1,12 @@
 """The room that a session is in: who it is there, what it tells the others, and a line about it on every page."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -12,7 +14,7 @@ from commod.dashboard import rooms
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import while_waiting
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.rooms import Here, Room, RoomError, RoomStore, Seat
+from commod.dashboard.rooms import Here, Room, RoomError, Seat
 from commod.dashboard.rooms.contents import step_address
 from commod.dashboard.server.gate import network_of
 from commod.dashboard.server.headers import HEADER
@@ -28,6 +30,9 @@ from commod.dashboard.views.lesson.scenarios import FIRST, all_scenarios, scenar
 from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.pages import menu_page
 from commod.dashboard.views.words import say
+
+if TYPE_CHECKING:
+    from commod.dashboard.rooms import RoomStore
 from commod.datasets import TASKS
 from commod.metrics.figures import CRITERIA
 from commod.wording import with_capital

@@ -20,12 +20,7 @@ class Membership(BaseEstimator):
 
     A multinomial logistic regression on the label 2·s + y, its temperature set on held-out folds: the methods that use
     it are exact only as far as P(S, Y | x) is right. P(S|x)·P(Y|x) would assume S ⊥ Y | X, which equalized odds cannot.
-    A fitted object can serve several fits on the same rows.
-
-    Parameters
-    ----------
-    C : float
-        Of the logistic regression; smaller is more regularised.
+    A fitted object can serve several fits on the same rows. `C` is the regression's: smaller regularises more.
     """
 
     def __init__(self, C: float = 1.0) -> None:
@@ -55,10 +50,6 @@ class Membership(BaseEstimator):
         out = np.zeros((len(X), 2 * self.n_groups_))
         out[:, self.cells_] = self.model_.predict_proba(X)
         return out.reshape(-1, self.n_groups_, 2)
-
-    def group(self, X: Array) -> Array:
-        """P(S = s | x), shape (n, groups)."""
-        return self.joint(X).sum(axis=2)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

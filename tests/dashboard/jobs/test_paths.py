@@ -32,6 +32,7 @@ def alone(monkeypatch):
 def precomputer(monkeypatch):
     """Makes precomputers, which have nothing left to do when the test is over."""
     made = []
+    tasks.precompute.cache_clear()  # tasks hold the function that the last test has put there
 
     def make(threads=1):
         made.append(paths.PathPrecomputer(threads))
@@ -42,6 +43,7 @@ def precomputer(monkeypatch):
         with each._changed:
             each._wanted.clear()
     wait_until(lambda: not service.queue()._jobs)  # monkeypatch still has this test's queue
+    tasks.precompute.cache_clear()
 
 
 def test_a_model_on_a_known_path_is_the_same_to_the_last_digit():
@@ -107,10 +109,13 @@ def test_the_second_model_of_a_path_gets_what_the_first_has_solved(alone, monkey
 def test_with_data_that_are_forgotten_go_the_names_of_their_features():
     shipped = load_task("german")
     add_task(replace(shipped, spec=replace(shipped.spec, name="own-of-somebody")))
-    tasks.fit(replace(SETTINGS, data="own-of-somebody", without="age"))
+    settings = replace(SETTINGS, data="own-of-somebody", without="age")
+    tasks.fit(settings)
+    tasks.precompute(settings, wholly=True)
     assert tasks.fit.cache_info().currsize
+    assert tasks.precompute.cache_info().currsize
     forget_task("own-of-somebody")
-    assert tasks.fit.cache_info().currsize == 0
+    assert tasks.fit.cache_info().currsize == tasks.precompute.cache_info().currsize == 0
 
 
 def test_every_path_is_precomputed_once_first_those_that_one_slider_leads_to():

@@ -30,6 +30,7 @@ def press(app, label):
     return fine(next(button for button in app.button if button.label == label).click().run())
 
 
+@pytest.mark.longer
 def test_the_slider_of_fairness_stands_in_the_page_and_the_others_in_the_sidebar():
     app = fine(run())
     assert [s.label for s in app.main.select_slider][:1] == ["How much fairness? (λ_fair)"]
@@ -93,6 +94,7 @@ def test_a_teachers_link_that_hides_the_rest_still_names_data_and_story():
     assert STORY in words(app)
 
 
+@pytest.mark.longer
 def test_in_french():
     app = fine(run(lang="fr"))
     assert app.title[0].value == "Le prix de l’équité"
@@ -104,6 +106,7 @@ def test_in_french():
     assert STORY in words(english)
 
 
+@pytest.mark.longer
 @pytest.mark.parametrize("leave_at", [2, 4])
 def test_the_tour_has_four_hints_can_be_left_and_does_not_come_back(leave_at):
     app = run()
@@ -136,6 +139,7 @@ def steps(app):
     return [button for button in app.button if str(button.key).startswith("next_step")]
 
 
+@pytest.mark.longer
 def test_a_bad_verdict_offers_steps_that_do_what_they_say():
     app = fine(run())
     assert "But 108 of 125 changes contradict the record." in words(app)
@@ -166,6 +170,7 @@ def last_good(app):
     return app.session_state["held_explore"].last_good
 
 
+@pytest.mark.longer
 def test_a_bad_mark_offers_a_step_that_mends_it():
     app = fine(run())
     assert last_good(app).at_hand["sure"].mark == "bad"
@@ -192,6 +197,7 @@ def test_where_nothing_changes_at_the_end_other_forms_are_tried(monkeypatch):
     assert [other.update for other in tried.values()] == ["ratio", "affine", "decisions", "ratio"]
 
 
+@pytest.mark.longer
 def test_where_f_is_fair_other_groups_are_offered():
     app = fine(run(data="hiring", lambda_fair="0", groups="sex"))
     assert "Already fair" in words(app)
@@ -202,6 +208,7 @@ def test_where_f_is_fair_other_groups_are_offered():
     assert "Already fair" not in words(app)
 
 
+@pytest.mark.longer
 def test_hiring_opens_where_there_is_something_to_see():
     assert fine(run(data="hiring")).query_params["groups"] == "race_sex"
     old = fine(run(data="hiring", lambda_fair="3", update="ratio"))  # older links have no groups
@@ -211,6 +218,7 @@ def test_hiring_opens_where_there_is_something_to_see():
     assert fine(app).query_params["groups"] == "race_sex"
 
 
+@pytest.mark.longer
 def test_the_slider_has_even_steps_and_keeps_what_an_old_link_says():
     app = fine(run())
     usual = [float(option) for option in slider(app, "lambda_fair").options]

@@ -2,14 +2,16 @@
 
 import json
 import re
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from scipy.special import expit
 
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.checks import SHOWN, in_a_cell
+from commod.dashboard.views.checks import SHOWN, how_far, in_a_cell
 from commod.explain.checks import CHECKS
 from tests.dashboard.driving import fine, run, slider, tables, words
 from tests.dashboard.refitting import refits
@@ -45,6 +47,13 @@ def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
         assert ":material/" in line
     tip = next(header.proto.help for header in app.header if header.value == "Do these changes make sense?")
     assert all(check.bounds in tip for check in CHECKS.values())
+
+
+def test_a_check_that_waits_behind_others_says_when_it_starts():
+    now, in_line = time.monotonic(), SimpleNamespace(progress=0.0, before=3)
+    assert how_far(in_line, now) == "…"  # it may start at once
+    assert how_far(in_line, now - 60) == "starts when the server is less busy"
+    assert how_far(SimpleNamespace(progress=0.34, before=0), now - 60) == "30 % computed"
 
 
 def test_a_model_that_changes_nobody_has_nothing_to_check():

@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.queue import Stage, WorkQueue
-from commod.dashboard.rooms.room_database import Buckets
+from commod.dashboard.rooms.buckets import Buckets
 from commod.dashboard.server import model_route
 from commod.dashboard.server.headers import COOKIE
 from commod.dashboard.state.link import to_link

@@ -39,6 +39,7 @@ def test_every_old_address_is_still_that_of_a_page():
 LIMITS = pytest.param("pages/limits.py", marks=pytest.mark.slow)  # its snapshot opens it
 
 
+@pytest.mark.longer
 @pytest.mark.parametrize("script", [LIMITS, "pages/compare.py", "pages/runs.py", "pages/data.py", "pages/paper.py"])
 def test_an_old_link_opens_its_page_with_its_parameters_and_leads_to_its_neighbours(script):
     link = {"data": "german", "lambda_fair": "2", "methods": ""}

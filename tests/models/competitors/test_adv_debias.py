@@ -42,6 +42,7 @@ def adversary_logits(tensors, z, y):
     return inputs @ output.T + bias if output.ndim == 2 else inputs @ output + bias
 
 
+@pytest.mark.longer
 @pytest.mark.parametrize("dropout", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_predictors_derivatives_are_autograds(seed, dropout):
@@ -167,6 +168,7 @@ def mean_over_seeds(alpha, fairness, metric):
     return np.mean(found)
 
 
+@pytest.mark.longer
 def test_a_larger_alpha_is_fairer():
     assert mean_over_seeds(1.0, "demographic_parity", p_rule) > mean_over_seeds(0.0, "demographic_parity", p_rule) + 0.3
 

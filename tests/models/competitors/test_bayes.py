@@ -186,6 +186,7 @@ def test_law_school_can_be_made_fair(lambda_ratio):
     assert figures["p_rule"].max() > 0.9
 
 
+@pytest.mark.longer
 @pytest.mark.parametrize("p_rule", [0.5, 0.7, 0.9])
 def test_a_price_on_changes_saves_changes_at_equal_fairness(p_rule):
     changed = [

@@ -35,11 +35,16 @@ def test_the_joint_sums_to_one_and_its_margin_is_the_group():
     joint = model.joint(X)
     assert (joint >= 0).all()
     np.testing.assert_allclose(joint.sum(axis=(1, 2)), 1)
-    np.testing.assert_allclose(model.group(X), joint.sum(axis=2))
     # Feature 0 tells the group: with more of it, group 1 is more probable.
-    low, high = model.group(np.array([[-2.0, 0, 0, 0], [3.0, 0, 0, 0]]))
+    low, high = model.joint(np.array([[-2.0, 0, 0, 0], [3.0, 0, 0, 0]])).sum(axis=2)
     assert low[1] < 0.2
     assert high[1] > 0.8
+
+
+def test_a_smaller_c_tells_the_groups_apart_less():
+    X, y, s = people()
+    spread = [Membership(C=c).fit(X, y, s).joint(X).sum(axis=2)[:, 1].std() for c in (1e-4, 1.0)]
+    assert spread[0] < spread[1]
 
 
 def test_labels_depend_on_the_group_given_x():

@@ -41,6 +41,7 @@ def test_strength_is_a_share_of_the_rate():
     np.testing.assert_array_equal(fitted(strength=0.0).mix_rates_, 0)
 
 
+@pytest.mark.longer
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("data", ["people", "swapped", "law_school", "compas"])

@@ -111,6 +111,7 @@ def test_no_point_of_the_plane_has_a_smaller_loss(beta):
     assert loss([0.0, 0.0]) > least + 0.001
 
 
+@pytest.mark.longer
 def test_more_weight_draws_the_groups_together_on_law_school():
     c = case("law_school")
     s = c.train.sensitive.to_numpy()

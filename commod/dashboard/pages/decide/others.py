@@ -11,7 +11,7 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, draw_pending, get, go_on, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, again, asked_refits, form_of, side_by_side
-from commod.dashboard.pages.decide.verdict import answer_in_words, draw_pictures, paint_table
+from commod.dashboard.pages.decide.verdict import answer_in_words, paint_table
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
@@ -55,7 +55,6 @@ class Beside:
             "over people. ○: the method must know the group of everyone it decides on."
         )
         st.caption(tip("four_fifths_law"))
-        draw_pictures(self.candidates, self.required)
         self._go_on()
 
     def _go_on(self) -> None:

@@ -210,8 +210,8 @@ def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements)
             st.page_link("pages/take_home.py", label="The report has a page of it", icon=":material/description:")
         st.caption(
             f"The seal is its hash `{record['sha256'][:16]}…`, over everything in it. It shows accidents, not forgery: "
-            "whoever changes the file can seal it again. `commod verify commod-decision.json` trains the model again "
-            "and compares."
+            "anyone who changes the file can seal it again. `commod verify commod-decision.json` trains the model "
+            "again and compares."
         )
 
 

@@ -4,18 +4,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from markupsafe import Markup
 
-from commod.charts.decisions import plot_requirement
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, keeping
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import piece, style
-from commod.dashboard.views.chart import draw
 from commod.dashboard.views.checks import changing_table, lines_of_verdicts, verdict_in_words
 from commod.dashboard.views.impact import impact_in_words
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
@@ -129,7 +126,7 @@ _KINDS = {"pass": "pass", "fail": "fail", "cannot tell": "untold", "does not app
 def _together(one: Candidate) -> tuple[str, str, str]:
     sign = f"{VERDICTS[one.verdict]} {one.verdict}"
     if one.collapse:
-        return "fail", "✗ no model any more", one.collapse
+        return "fail", "✗ collapsed", one.collapse
     return _KINDS[one.verdict], sign, f"meets {met_in_words(one.checked['verdict'])}"
 
 
@@ -141,7 +138,7 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
         measured = one.facts.measured[rule.name]
         parts.append(rule.show(row["value"]))
         if measured.exact:
-            parts[0] += " for whoever comes"
+            parts[0] += " for everyone"
         else:
             parts[0] += f" [{rule.show(row['low'])},\u00a0{rule.show(row['high'])}]"
         if not math.isnan(row["refits_low"]):
@@ -161,59 +158,3 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
 def _heading(wanted: str) -> str:
     """A requirement at the beginning of a line; f stays f."""
     return wanted if wanted.startswith("f ") else with_capital(wanted)
-
-
-# ---- pictures ----
-
-
-def draw_pictures(candidates: Sequence[Candidate], required: Requirements) -> None:
-    """Of each requirement that is a number: the models on either side of its limit."""
-    told = [name for name in required.limits if not all(math.isnan(_row(one, name)["value"]) for one in candidates)]
-    for pair in (told[i : i + 2] for i in range(0, len(told), 2)):
-        for column, name in zip(st.columns(2, gap="large"), pair, strict=False):
-            with column:
-                rule = RULES[name]
-                st.subheader(_heading(rule.wanted(required.limits[name])))
-                draw(
-                    plot_requirement,
-                    _points(candidates, name),
-                    alt="Each model's value with its intervals, and the limit as a line.",
-                    table=TABLE,
-                    title=rule.title.removesuffix(f" {rule.side}"),
-                    percent=rule.percent,
-                )
-                _say_who_is_not_drawn(candidates, name)
-    if told:
-        st.caption(
-            "Dashed: the limit. Thick: 95 % interval over people. Thin below it: where 95 % of the refits are, where "
-            "there are any."
-        )
-
-
-def _say_who_is_not_drawn(candidates: Sequence[Candidate], name: str) -> None:
-    for verdict, words in (
-        ("does not apply", "Does not apply, as nobody's decision changes: {}."),
-        ("cannot tell", "Not measured: {}."),
-    ):
-        rows = {one.title: _row(one, name) for one in candidates}
-        missing = [title for title, row in rows.items() if row["verdict"] == verdict and math.isnan(row["value"])]
-        if missing:
-            st.caption(words.format(listed(missing)))
-
-
-def _row(one: Candidate, name: str) -> Mapping[Any, Any]:
-    found: Mapping[Any, Any] = one.checked[one.checked["requirement"] == name].iloc[0].to_dict()
-    return found
-
-
-def _points(candidates: Sequence[Candidate], name: str) -> pd.DataFrame:
-    columns = ("value", "low", "high", "refits_low", "refits_high", "limit", "verdict")
-    rows = []
-    for rank, one in enumerate(candidates):
-        row = _row(one, name)
-        if not math.isnan(row["value"]):
-            shown = f"{one.title} (no model any more)" if one.collapse else one.title
-            rows.append({"name": shown, "rank": rank} | {column: row[column] for column in columns})
-    frame = pd.DataFrame(rows)
-    frame.loc[frame["name"].str.endswith("(no model any more)"), "verdict"] = "fail"
-    return frame

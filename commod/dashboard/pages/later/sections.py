@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from commod.dashboard.text.escape import escape_markdown
@@ -14,21 +13,13 @@ from commod.dashboard.views.chart import Table, fold
 from commod.dashboard.views.tiles import tile_of
 from commod.decisions import VERDICTS, Requirements
 from commod.metrics.figures import CRITERIA, key_figures
-from commod.monitoring import Watched, check_signature, check_then_and_now, headline, outcome_of
-from commod.monitoring.outcome import (
-    drift_in_words,
-    due_in_words,
-    left_out_in_words,
-    moved_in_words,
-    signature_in_words,
-)
+from commod.monitoring import Judged, Watched, judge
+from commod.monitoring.outcome import due_in_words, signature_in_words
 
 
-def draw_outcome(found: Watched, checked: pd.DataFrame, record: Mapping[str, Any] | None) -> None:
+def draw_outcome(found: Watched, judged: Judged) -> None:
     """The bottom line, and what is behind it in a few sentences."""
-    lines = None if record is None else check_signature(record, found)
-    other_model = "" if lines is None or lines["agrees"].all() else signature_in_words(lines)
-    outcome = outcome_of(found, checked, other_model=other_model)
+    outcome = judged.outcome
     boxes = {
         "holds": (st.success, ":material/check:"),
         "broken": (st.error, ":material/close:"),
@@ -37,11 +28,10 @@ def draw_outcome(found: Watched, checked: pd.DataFrame, record: Mapping[str, Any
     box, icon = boxes[outcome.kind]
     box(f"**{outcome.title}.** {escape_markdown(outcome.why)}", icon=icon)
     with st.container(border=True):
-        st.markdown(f"**{escape_markdown(headline(found))}**")
-        moved = moved_in_words(found) if len(checked) else drift_in_words(found)  # else the line above has said it
-        for sentence in (moved, left_out_in_words(found)):
-            if sentence:
-                st.caption(escape_markdown(sentence))
+        headline, *more = map(escape_markdown, judged.told)
+        st.markdown(f"**{headline}**")
+        for sentence in more:
+            st.caption(sentence)
     for notice in found.notices:
         st.info(escape_markdown(notice), icon=":material/info:")
 
@@ -63,17 +53,16 @@ def draw_tiles(found: Watched) -> None:
     st.caption(tip("later_tiles", people=found.people, old_people=found.old_people))
 
 
-def draw_requirements(found: Watched, checked: pd.DataFrame, record: Mapping[str, Any] | None, signed: bool) -> None:
+def draw_requirements(judged: Judged, record: Mapping[str, Any] | None, signed: bool) -> None:
     """Each requirement then and now, and the signature line by line."""
     st.header("What is required")
-    if len(checked):
+    if len(checked := judged.checked):
         rows = [[row.wanted, _verdict(row.then), _verdict(row.verdict), row.sentence] for row in checked.itertuples()]
         then = "On the people tested on" if record is None else "When it was sealed"
         headings = ["Required", then, "On these people", "Why"]
         st.html(html_table(headings, rows, caption="What is required, then and now", text=(1, 2, 3)))
-    if record is not None:
+    if record is not None and (lines := judged.signature) is not None:
         today = datetime.now(UTC).date()
-        lines = check_signature(record, found)
         agree = bool(lines["agrees"].all())
         box, icon = (st.success, ":material/verified:") if agree else (st.warning, ":material/report:")
         box(escape_markdown(f"{signature_in_words(lines)} {due_in_words(record, today)}"), icon=icon)
@@ -142,9 +131,9 @@ def draw(found: Watched, required: Requirements, record: Mapping[str, Any] | Non
     `record` is the decision that the model is compared with. `signed` says whether there is one at all: none is
     compared with a model that is shown as if it had been tested on half of its people.
     """
-    checked = check_then_and_now(required, found.old_facts, found.facts, record) if required else pd.DataFrame()
-    draw_outcome(found, checked, record)
+    judged = judge(found, required, record)
+    draw_outcome(found, judged)
     draw_tiles(found)
     if required or signed:
-        draw_requirements(found, checked, record, signed)
+        draw_requirements(judged, record, signed)
     draw_moved(found)

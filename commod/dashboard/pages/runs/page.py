@@ -171,5 +171,5 @@ def _give(public: list[Run]) -> None:
     with st.container(horizontal=True, gap="small"):
         offer("Export as JSON", text.encode(), FILE_NAME, help=tip("run_export"))
         with st.popover("Share this comparison", icon=":material/share:"):
-            st.caption("Whoever opens this address sees these runs, trained anew.")
+            st.caption("Anyone who opens this address sees these runs, trained again.")
             st.code(session.address(**saved_runs.link()), language=None, wrap_lines=True)

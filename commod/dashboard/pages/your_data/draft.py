@@ -143,7 +143,7 @@ def read(content: bytes, name: str) -> None:
     except (TableError, NoRoomError) as error:
         old.problem = f"{name[:60]}: {error}"
     except Exception:  # whatever a file does to its reader, the page goes on
-        old.problem = f"{name[:60]}: this file could not be read. Save the table anew as CSV in UTF-8."
+        old.problem = f"{name[:60]}: this file could not be read. Save the table again as CSV in UTF-8."
 
 
 def kept(name: str, value: Any) -> dict[str, Any]:

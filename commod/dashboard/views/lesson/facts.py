@@ -7,7 +7,7 @@ filled in. A figure is computed, and its model trained, when a text asks for it.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -327,6 +327,12 @@ def names_at(at: Stage) -> dict[str, Any]:
 
 def known_names(step: Step) -> set[str]:
     """Everything that `names_at` gives, as it is written in a text: all that a text may name."""
+    rivals = _with_parts([name for name, _ in step.rivals], {name: RIVAL for name, _ in step.rivals})
+    return {*_known_of_every_step(), *(f"rivals.{name}" for name in rivals)}
+
+
+@cache
+def _known_of_every_step() -> frozenset[str]:
     figures = [name for name, known in FIGURES.items() if not known.by_group]
     parts: dict[str, Iterable[str]] = {
         **dict.fromkeys(("f", "g", "g_low", "g_high", "difference_low", "difference_high"), figures),
@@ -336,8 +342,8 @@ def known_names(step: Step) -> set[str]:
     model = {*MODEL, *NAMED, *parts} - {"groups"}
     found = {f"{which}.{name}" for which in MODELS for name in _with_parts(model, parts)}
     found |= {f"{which}.{name}" for which in SETTINGS for name, known in CONTROLS.items() if known.grid}
-    found |= {f"rivals.{name}" for name in _with_parts([m for m, _ in step.rivals], {m: RIVAL for m, _ in step.rivals})}
-    return found | {f"move.{name}" for name in MOVE} | {f"shap.{n}" for n in _with_parts(SHAP, {"disputed": DISPUTED})}
+    found |= {f"move.{name}" for name in MOVE} | {f"shap.{name}" for name in _with_parts(SHAP, {"disputed": DISPUTED})}
+    return frozenset(found)
 
 
 def _with_parts(names: Iterable[str], parts: Mapping[str, Iterable[str]]) -> list[str]:

@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any
@@ -95,7 +95,7 @@ def _read_all(
     folder: Path | None, state: tuple[tuple[str, int, int], ...]
 ) -> tuple[dict[str, dict[str, Scenario]], tuple[str, ...]]:
     """What `all_scenarios` gives; `state` is that of the folder, so that a file that was changed is read anew."""
-    found = {name: _read_languages(HERE, name) for name in sorted(_names_in(HERE), key=lambda name: name != FIRST)}
+    found = dict(_ours())
     problems = []
     for name in sorted(_names_in(folder)) if folder is not None else []:
         assert folder is not None
@@ -106,6 +106,12 @@ def _read_all(
         except ScenarioError as error:
             problems.append(str(error))
     return found, tuple(problems)
+
+
+@cache
+def _ours() -> dict[str, dict[str, Scenario]]:
+    """The scenarios that come with the app, which do not change while it runs."""
+    return {name: _read_languages(HERE, name) for name in sorted(_names_in(HERE), key=lambda name: name != FIRST)}
 
 
 def _names_in(folder: Path) -> set[str]:
