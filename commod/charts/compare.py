@@ -110,53 +110,31 @@ def plot_methods(
 ) -> alt.LayerChart:
     """Models of several methods as points, the frontier of each as a line, dominated models faded.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what
-        a click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier) and ``chosen``; if there
-        is a `strong` one, also ``name`` and ``label_at`` (see `with_labels`). A row with the label `REFERENCE` is a
-        level line at its ``change_rate``.
-    styles : tuple of MethodStyle
-        In the order of the legend.
-    view : {"fairness", "changes"}
-        Accuracy against fairness, or changes against accuracy.
-    most_changes, accuracy_range : float, (float, float), optional
-        Ends of these axes, for pictures that are to be compared.
-    lines : bool
-        Whether the points of a method's frontier are joined.
-    height : int, optional
-        In pixels, the legend included; default, what a chart of this many methods needs.
-    strong : str
-        Label of the method to be seen first. The others are faint until the pointer is on one of them, and names stand
-        beside the ends of the frontiers.
-    upward : bool
-        Whether more is fairer: the fairer lies to the right where there is a `strong` one.
-    live : bool
-        Whether it answers the pointer; False for one of several in a picture to take away.
-    crosses : bool
-        Whether rows have ``fairness_low, fairness_high, accuracy_low, accuracy_high``: the ends of a cross that shows
-        where a model is on other splits; missing for a model without one.
+    `frame`: ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what a
+    click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; with a `strong`
+    method also ``name, label_at`` (see `with_labels`). A row labelled `REFERENCE` is a level line at its
+    ``change_rate``. `styles`: in the order of the legend.
+
+    `view`: accuracy against fairness, or changes against accuracy. `most_changes`, `accuracy_range`: ends of these
+    axes, for pictures that are to be compared. `lines`: join the points of a frontier. `height`: in pixels, with the
+    legend. `strong`: label of the method to be seen first; the others are faint until the pointer is on them, and names
+    stand beside the ends of the frontiers. `upward`: more is fairer; with a `strong` method the fairer lies to the
+    right. `live`: it answers the pointer. `crosses`: rows have ``fairness_low, fairness_high, accuracy_low,
+    accuracy_high``, which show where a model is on other splits.
     """
     x, y, order = _axes(view, fairness_title, most_changes, accuracy_range, strong=bool(strong), upward=upward)
     channels = method_channels((*styles, DEPLOYED_STYLE), legend=legend)
     tooltip = model_tips(("label:N", "Method"), fairness_title)
     focus = _Focus(strong, live=live)
-    frontiers = (
-        alt.Chart()
-        .transform_filter(f"datum.best && datum.label != '{DEPLOYED}'")
-        .mark_line(strokeWidth=1.6, opacity=0.75)
-        .encode(x=x, y=y, stroke=channels["stroke"], order=order, **focus.of_lines())
-    )
+    base = alt.Chart().encode(x=x, y=y)
+    frontiers = base.transform_filter(f"datum.best && datum.label != '{DEPLOYED}'")
+    frontiers = frontiers.mark_line(strokeWidth=1.6, opacity=0.75)
+    frontiers = frontiers.encode(stroke=channels["stroke"], order=order, **focus.of_lines())
     size = f"datum.chosen ? 260 : (datum.label == '{DEPLOYED}' ? 150 : (datum.id >= 0 ? 70 : 50))"
-    points = (
-        alt.Chart()
-        .transform_filter(f"datum.label != '{REFERENCE}'")
-        .transform_calculate(size=size, words=read_out("label", fairness_title))
-        .mark_point(strokeWidth=1.5)
-        .encode(x=x, y=y, **channels, size=alt.Size("size:Q", scale=None), **focus.of_points())
-        .encode(tooltip=tooltip, description="words:N")
-    )
+    points = base.transform_filter(f"datum.label != '{REFERENCE}'").mark_point(strokeWidth=1.5)
+    points = points.transform_calculate(size=size, words=read_out("label", fairness_title))
+    points = points.encode(**channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip, description="words:N")
+    points = points.encode(**focus.of_points())
     if view == "fairness" and live:
         points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
     layers = [frontiers, points] if lines else [points]
@@ -232,32 +210,26 @@ class _Focus:
         shown = shown.when(f"datum.best && {self.strong}").then(alt.value(1.0))
         return {"opacity": shown.when("datum.best").then(alt.value(0.65)).otherwise(alt.value(0.16))}
 
-    def of_leaders(self) -> dict[str, Any]:
-        return {"opacity": self.by(1.0, 0.7, 0.3), "strokeWidth": self.by(1.8, 1.2, 0.7)}
-
 
 def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
     """Beside the picture the mark and the name of each method, and a thin line to the end of its frontier."""
     named = alt.Chart().transform_filter("isValid(datum.label_at)")
-    beside = alt.Y("label_at:Q", scale=y["scale"], axis=y["axis"], title=y["title"])
     right = alt.value("width")
+    beside = named.encode(x=right, y=_on_axis(y, "label_at:Q"))
     colour = alt.Color("label:N", scale=channels["stroke"]["scale"], legend=None)
-    leaders = named.mark_rule(strokeDash=[2, 3], aria=False, tooltip=False).encode(
-        x=x, y=y, x2=right, y2="label_at:Q", color=colour, **focus.of_leaders()
-    )
-    marks = named.mark_point(size=42, strokeWidth=1.5, xOffset=8, opacity=1.0, aria=False, tooltip=False).encode(
-        x=right, y=beside, **channels
-    )
-    whole = alt.Tooltip("label:N", title="Method")
-    names = named.mark_text(align="left", dx=16, fontWeight=500).encode(
-        x=right,
-        y=beside,
-        text="name:N",
-        color=colour,
-        tooltip=whole,
-        size=alt.condition(focus.strong, alt.value(13), alt.value(12)),
-    )
-    return [leaders, marks, focus.listen(names, focus.on_names)]
+    leaders = named.mark_rule(strokeDash=[2, 3], aria=False, tooltip=False)
+    leaders = leaders.encode(x=x, y=y, x2=right, y2="label_at:Q", color=colour)
+    leaders = leaders.encode(opacity=focus.by(1.0, 0.7, 0.3), strokeWidth=focus.by(1.8, 1.2, 0.7))
+    marks = beside.mark_point(size=42, strokeWidth=1.5, xOffset=8, opacity=1.0, aria=False, tooltip=False)
+    size = alt.condition(focus.strong, alt.value(13), alt.value(12))
+    names = beside.mark_text(align="left", dx=16, fontWeight=500)
+    names = names.encode(text="name:N", color=colour, tooltip=alt.Tooltip("label:N", title="Method"), size=size)
+    return [leaders, marks.encode(**channels), focus.listen(names, focus.on_names)]
+
+
+def _on_axis(channel: Any, column: str) -> Any:
+    """Another column on the same axis."""
+    return type(channel)(column, scale=channel["scale"], axis=channel["axis"], title=channel["title"])
 
 
 def _crosses(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
@@ -267,92 +239,57 @@ def _crosses(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[al
         fairness_mean="(datum.fairness_low + datum.fairness_high) / 2",
         accuracy_mean="(datum.accuracy_low + datum.accuracy_high) / 2",
     )
-    look = {"stroke": channels["stroke"], "opacity": focus.by(0.7, 0.35, 0.0)}
     rule = shown.mark_rule(strokeWidth=1.5, aria=False, tooltip=False, clip=True)
-
-    def at(channel: Any, column: str) -> Any:  # on the same axis
-        return type(channel)(column, scale=channel["scale"], axis=channel["axis"], title=channel["title"])
-
+    rule = rule.encode(stroke=channels["stroke"], opacity=focus.by(0.7, 0.35, 0.0))
     return [
-        rule.encode(x=at(x, "fairness_low:Q"), x2="fairness_high:Q", y=at(y, "accuracy_mean:Q"), **look),
-        rule.encode(x=at(x, "fairness_mean:Q"), y=at(y, "accuracy_low:Q"), y2="accuracy_high:Q", **look),
+        rule.encode(x=_on_axis(x, "fairness_low:Q"), x2="fairness_high:Q", y=_on_axis(y, "accuracy_mean:Q")),
+        rule.encode(x=_on_axis(x, "fairness_mean:Q"), y=_on_axis(y, "accuracy_low:Q"), y2="accuracy_high:Q"),
     ]
 
 
 def _reference(y: Any) -> list[alt.Chart]:
     """A level line with its name on it."""
-    row = alt.Chart().transform_filter(f"datum.label == '{REFERENCE}'")
-    tooltip = tips(("change_rate:Q", REFERENCE, ".1%"))
-    rule = row.mark_rule(color=palette.BETTER, strokeWidth=2, strokeDash=[6, 3], aria=False).encode(
-        y=y, tooltip=tooltip
-    )
+    row = alt.Chart().transform_filter(f"datum.label == '{REFERENCE}'").encode(y=y)
+    rule = row.mark_rule(color=palette.BETTER, strokeWidth=2, strokeDash=[6, 3], aria=False)
     name = row.mark_text(align="left", dx=4, dy=-7, fontSize=11, color=palette.BETTER, text=REFERENCE, aria=False)
-    return [rule, name.encode(x=alt.value(0), y=y)]
+    return [rule.encode(tooltip=tips(("change_rate:Q", REFERENCE, ".1%"))), name.encode(x=alt.value(0))]
 
 
 def plot_segments(
     frame: pd.DataFrame,
     *,
     titles: tuple[str, ...],
-    styles: tuple[MethodStyle, ...],
-    most_changes: float,
-    accuracy_range: tuple[float, float],
-    fairness_title: str = "Fairness",
     strong: str = "",
     height: int = 260,
+    **more: Any,
 ) -> alt.ConcatChart:
     """Changes against accuracy in each segment of fairness, as one picture to take away.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        As for `plot_methods`, with ``fairness_q`` from 1.
-    titles : tuple of str
-        Of the segments.
-    strong : str
-        As for `plot_methods`.
-    height : int
-        Of each.
+    `frame`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments. `height`: of each. All else
+    as for `plot_methods`.
     """
-    parts = [
-        plot_methods(
-            frame[frame["fairness_q"] == q],
-            styles=styles,
-            view="changes",
-            fairness_title=fairness_title,
-            most_changes=most_changes,
-            accuracy_range=accuracy_range,
-            legend=not strong,
-            strong=strong,
-            live=False,
-            height=height,
-        ).properties(title=title, width=420)
-        for q, title in enumerate(titles, start=1)
-    ]
-    for part in parts:
+    more |= {"view": "changes", "legend": not strong, "strong": strong, "live": False, "height": height}
+    parts = []
+    for q, title in enumerate(titles, start=1):
+        part = plot_methods(frame[frame["fairness_q"] == q], **more).properties(title=title, width=420)
         part.padding = alt.Undefined  # a matter of the whole picture
+        parts.append(part)
     return alt.concat(*parts, columns=2)
 
 
 def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.LayerChart:
     """People whose decision changed, by method and group: to their favour to the right, against it to the left.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, rank`` (of the method), ``group``, ``people`` (negative for changes against them) and
-        ``direction``.
-    groups : (str, str)
+    `frame`: ``label, rank`` (of the method), ``group`` (one of two `groups`), ``people`` (negative for changes against
+    them), ``direction``.
     """
-    base = alt.Chart().encode(
+    bars = alt.Chart().transform_calculate(size="abs(datum.people)").mark_bar(height={"band": 0.7})
+    bars = bars.encode(
         y=by_rank("label:N", labelLimit=170, labelPadding=8),
         x=x_axis("people:Q", "← worse off · people · better off →", ticks=6, labelExpr="abs(datum.value)"),
-    )
-    bars = base.mark_bar(height={"band": 0.7}).encode(
         color=coloured("group:N", list(groups), [palette.F, palette.TRAIL], legend_below(1, labelLimit=0)),
         tooltip=tips(("label:N", "Method"), ("group:N", "Group"), ("direction:N", "Direction"), ("size:Q", "People")),
     )
-    bars = bars.transform_calculate(size="abs(datum.people)")
     zero = alt.Chart().mark_rule(color="#777777", aria=False).encode(x=alt.datum(0))
     return alt.layer(bars, zero, data=frame).properties(height=alt.Step(24))
 
@@ -362,19 +299,12 @@ def plot_calibration(
 ) -> alt.LayerChart:
     """Mean score of g where f's score falls into each bin; on the diagonal g leaves f's confidence as it was.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, mean_f, mean_g, sd_g, count``; if there is a `strong` one, also ``name`` and ``label_at``.
-    strong : str
-        As for `plot_methods`.
-    height : int
-        In pixels.
+    `frame`: ``label, mean_f, mean_g, sd_g, count``; with a `strong` method, as in `plot_methods`, also ``name,
+    label_at``.
     """
     channels, focus = method_channels(styles, legend=not strong), _Focus(strong)
     unit = alt.Scale(domain=[0, 1], padding=BEYOND) if strong else alt.Scale(domain=[0, 1])
-    x = x_axis("mean_f:Q", "Score of f", scale=unit)
-    y = y_axis("mean_g:Q", "Mean score of g", scale=unit)
+    x, y = x_axis("mean_f:Q", "Score of f", scale=unit), y_axis("mean_g:Q", "Mean score of g", scale=unit)
     tooltip = tips(
         ("label:N", "Method"),
         ("mean_f:Q", "Score of f", ".2f"),
@@ -382,12 +312,10 @@ def plot_calibration(
         ("sd_g:Q", "Standard deviation", ".2f"),
         ("count:Q", "People"),
     )
-    lines = (
-        alt.Chart()
-        .mark_line(strokeWidth=1.6, opacity=0.8)
-        .encode(x=x, y=y, stroke=channels["stroke"], order="mean_f:Q", **focus.of_lines())
-    )
-    points = alt.Chart().mark_point(size=45, strokeWidth=1.5).encode(x=x, y=y, **channels, tooltip=tooltip)
+    base = alt.Chart().encode(x=x, y=y)
+    lines = base.mark_line(strokeWidth=1.6, opacity=0.8)
+    lines = lines.encode(stroke=channels["stroke"], order="mean_f:Q", **focus.of_lines())
+    points = base.mark_point(size=45, strokeWidth=1.5).encode(**channels, tooltip=tooltip)
     if strong:
         points = focus.listen(points.encode(opacity=focus.by(1.0, 1.0, 0.5)), focus.on_points)
     names = _names(x, y, channels, focus) if strong else []
@@ -397,12 +325,7 @@ def plot_calibration(
 def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
     """Jaccard index of the people changed by each pair of methods.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, other, rank, other_rank, overlap``.
-    many : bool
-        Whether there are so many that the squares have no room for numbers.
+    `frame`: ``label, other, rank, other_rank, overlap``. `many`: the squares have no room for numbers.
     """
     tooltip = tips(
         ("label:N", "One"), ("other:N", "Other"), ("overlap:Q", "People changed by both, of those by either", ".0%")
@@ -416,12 +339,8 @@ def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
 def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
     """Share of each of many groups whose decision changed, by method, as numbers on squares.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``label, rank`` (of the method), ``group, group_rank``, ``share`` and ``better, worse, count`` (people).
-    most : float
-        The share at which a square is darkest.
+    `frame`: ``label, rank`` (of the method), ``group, group_rank, share`` and ``better, worse, count`` (people).
+    `most`: the share at which a square is darkest.
     """
     tooltip = tips(
         ("label:N", "Method"),
@@ -454,20 +373,16 @@ def _squares(
     upright = {} if numbers else {"labelFontSize": 10}
     small = {} if numbers else {"labelFontSize": 11, "labelOverlap": False}
     names = alt.Axis(labelAngle=-40 if numbers else -90, labelLimit=130, labelOverlap=False, **upright)
-    places_of = {
-        "x": alt.X(f"{across}:N", title=None, sort=places[0], axis=names),
-        "y": alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=room, **small)),
-        "tooltip": tooltip,
-    }
+    base = alt.Chart().encode(
+        x=alt.X(f"{across}:N", title=None, sort=places[0], axis=names),
+        y=alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=room, **small)),
+        tooltip=tooltip,
+    )
     blue = alt.Color(f"{value}:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None)
-    squares = alt.Chart().mark_rect(stroke="#88888855").encode(**places_of, color=blue)
+    squares = base.mark_rect(stroke="#88888855").encode(color=blue)
     if not numbers:
         return alt.layer(squares, data=frame).properties(height=alt.Step(17))
     ink = alt.condition(f"datum.{value} > {white_from:g}", alt.value("white"), alt.value("#1a1a1a"))
-    shown = (
-        alt.Chart()
-        .transform_calculate(shown=f"isValid(datum.{value}) ? format(datum.{value}, '.0%') : '–'")
-        .mark_text(fontSize=12)
-        .encode(**places_of, text="shown:N", color=ink)
-    )
+    shown = base.transform_calculate(shown=f"isValid(datum.{value}) ? format(datum.{value}, '.0%') : '–'")
+    shown = shown.mark_text(fontSize=12).encode(text="shown:N", color=ink)
     return alt.layer(squares, shown, data=frame).properties(height=alt.Step(34))

@@ -24,18 +24,12 @@ def plot_curve(
     color = coloured("name:N", names, colours, legend)
     shape = shaped("name:N", names, ["circle", "diamond", "circle"], legend)
     size = alt.Size("name:N", scale=alt.Scale(domain=names, range=[30, 150, 260]), legend=None)
-    line = (
-        alt.Chart()
-        .transform_filter(alt.datum.name == asked)
-        .mark_line(strokeWidth=1.6, color=palette.PATH, aria=False)
-        .encode(x=x, y=y, order="lambda_fair:Q")
-    )
-    tooltip = tips(
-        ("name:N", " "), ("lambda_fair:Q", setting), ("fairness:Q", x_title, ".3f"), ("accuracy:Q", y_title, ".1%")
-    )
-    points = alt.Chart().mark_point(filled=True, opacity=0.95)
-    points = points.encode(x=x, y=y, color=color, shape=shape, size=size, tooltip=tooltip)
-    return alt.layer(line, points, data=frame).properties(height=380)
+    base = alt.Chart().encode(x=x, y=y)
+    line = base.transform_filter(alt.datum.name == asked).mark_line(strokeWidth=1.6, color=palette.PATH, aria=False)
+    figures = ("fairness:Q", x_title, ".3f"), ("accuracy:Q", y_title, ".1%")
+    points = base.mark_point(filled=True, opacity=0.95).encode(color=color, shape=shape, size=size)
+    points = points.encode(tooltip=tips(("name:N", " "), ("lambda_fair:Q", setting), *figures))
+    return alt.layer(line.encode(order="lambda_fair:Q"), points, data=frame).properties(height=380)
 
 
 def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> alt.Chart:
@@ -60,16 +54,12 @@ def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> 
     0).
     """
     said, colours = [right, wrong, no], [palette.F, palette.G, "#B8B8B8"]
-    return (
-        alt.Chart(frame)
-        .transform_calculate(column=f"datum.number % {_ACROSS}", row=f"floor(datum.number / {_ACROSS})")
-        .mark_point(filled=True, size=62, opacity=1, strokeWidth=1)
-        .encode(
-            x=alt.X("column:O", axis=None),
-            y=alt.Y("row:O", axis=None),
-            color=coloured("what:N", said, colours, legend_below(1, labelLimit=0, symbolSize=80)),
-            shape=shaped("what:N", said, ["circle", "triangle-up", "circle"], legend_below(1, labelLimit=0)),
-            tooltip=tips(("group:N", " "), ("what:N", " ")),
-        )
-        .properties(height=230)
+    dots = alt.Chart(frame).mark_point(filled=True, size=62, opacity=1, strokeWidth=1).properties(height=230)
+    dots = dots.transform_calculate(column=f"datum.number % {_ACROSS}", row=f"floor(datum.number / {_ACROSS})")
+    return dots.encode(
+        x=alt.X("column:O", axis=None),
+        y=alt.Y("row:O", axis=None),
+        color=coloured("what:N", said, colours, legend_below(1, labelLimit=0, symbolSize=80)),
+        shape=shaped("what:N", said, ["circle", "triangle-up", "circle"], legend_below(1, labelLimit=0)),
+        tooltip=tips(("group:N", " "), ("what:N", " ")),
     )

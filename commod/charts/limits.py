@@ -36,15 +36,12 @@ def _dashed(kind: str) -> alt.Chart:
 
 def _points(x: Any, y: Any, styles: tuple[MethodStyle, ...], tooltip: list[Any]) -> alt.Chart:
     channels = method_channels((*styles, CURRENT_STYLE, DEPLOYED_STYLE), legend=False)
-    return (
-        _of_kind("model")
-        .transform_calculate(
-            size=f"datum.label == '{CURRENT_STYLE.label}' ? 260 : (datum.label == '{DEPLOYED_STYLE.label}' ? 150 : 45)",
-            words="datum.label + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings",
-        )
-        .mark_point(strokeWidth=1.5, opacity=0.85)
-        .encode(x=x, y=y, **channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip, description="words:N")
+    points = _of_kind("model").transform_calculate(
+        size=f"datum.label == '{CURRENT_STYLE.label}' ? 260 : (datum.label == '{DEPLOYED_STYLE.label}' ? 150 : 45)",
+        words="datum.label + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings",
     )
+    points = points.mark_point(strokeWidth=1.5, opacity=0.85).encode(x=x, y=y, tooltip=tooltip, description="words:N")
+    return points.encode(**channels, size=alt.Size("size:Q", scale=None))
 
 
 def plot_limits(
@@ -75,15 +72,11 @@ def plot_limits(
         ("change_rate:Q", "Decisions changed", ".1%"),
         ("fairness:Q", fairness_title, ".3f"),
     )
-    bound, blind = _of_kind("bound"), _of_kind("blind")
-    region = bound.mark_area(color=BOUND, opacity=0.16, clip=True).encode(
-        x=x, y=y, y2=alt.Y2Datum(low if upward else high)
-    )
-    edge = bound.mark_line(color=BOUND, strokeWidth=2.4, clip=True).encode(x=x, y=y, tooltip=tooltip[2:])
-    interval = blind.mark_area(color=BOUND, opacity=0.2, clip=True, aria=False).encode(x=x, y=fair("low"), y2="high:Q")
-    untold = blind.mark_line(color=BOUND, strokeWidth=2.4, strokeDash=[2, 3], clip=True).encode(
-        x=x, y=y, tooltip=tooltip[2:]
-    )
+    bound, blind = (_of_kind(kind).encode(x=x, y=y) for kind in ("bound", "blind"))
+    region = bound.mark_area(color=BOUND, opacity=0.16, clip=True).encode(y2=alt.Y2Datum(low if upward else high))
+    edge = bound.mark_line(color=BOUND, strokeWidth=2.4, clip=True).encode(tooltip=tooltip[2:])
+    interval = blind.mark_area(color=BOUND, opacity=0.2, clip=True, aria=False).encode(y=fair("low"), y2="high:Q")
+    untold = blind.mark_line(color=BOUND, strokeWidth=2.4, strokeDash=[2, 3], clip=True).encode(tooltip=tooltip[2:])
     steps = _of_kind("frontier").mark_line(color=palette.COMMOD, strokeWidth=2, interpolate="step-after", clip=True)
     frontier, level, budget = steps.encode(x=x, y=y), _dashed("level").encode(y=y), _dashed("budget").encode(x=x)
     fewest = _of_kind("fewest").mark_rule(strokeWidth=2, color=palette.BETTER).encode(x=x, tooltip=tooltip[2:3])
@@ -100,13 +93,9 @@ def plot_price(
     ``settings``. `low`, `high`: ends of the axis of accuracy.
     """
     x = _changes(most)
-    y = y_axis(
-        "difference:Q",
-        "Accuracy against f (points)",
-        ticks=6,
-        scale=alt.Scale(domain=[low, high], nice=False),
-        labelExpr="datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')",
-    )
+    points = "datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')"
+    scale = alt.Scale(domain=[low, high], nice=False)
+    y = y_axis("difference:Q", "Accuracy against f (points)", ticks=6, scale=scale, labelExpr=points)
     tooltip = tips(
         ("label:N", "Model"),
         ("settings:N", "Setting"),
@@ -114,12 +103,9 @@ def plot_price(
         ("difference:Q", "Accuracy against f", "+.1%"),
     )
     dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=list(PRICES), range=[[1, 0], [2, 2]]), legend=None)
-    curves = (
-        alt.Chart()
-        .transform_filter("datum.kind == 'labels' || datum.kind == 'scores'")
-        .mark_line(color=BOUND, strokeWidth=2.4, clip=True)
-        .encode(x=x, y=y, strokeDash=dash, tooltip=tooltip[2:])
-    )
+    curves = alt.Chart().transform_filter("datum.kind == 'labels' || datum.kind == 'scores'")
+    curves = curves.mark_line(color=BOUND, strokeWidth=2.4, clip=True)
+    curves = curves.encode(x=x, y=y, strokeDash=dash, tooltip=tooltip[2:])
     zero = _of_kind("budget").mark_rule(color=palette.FRONTIER, opacity=0.6, aria=False).encode(y=alt.YDatum(0.0))
     layers = (zero, curves, _dashed("budget").encode(x=x), _points(x, y, styles, tooltip))
     return alt.layer(*layers, data=frame).properties(height=330, padding=ROOM)

@@ -32,20 +32,11 @@ def plot_pareto(
 ) -> alt.LayerChart:
     """Draw models as points.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``kind`` (a key of `KINDS`), ``fairness, accuracy, change_rate``, ``settings`` (words for the tooltip),
-        ``id`` (what a click on a point tried before returns), ``order`` (along its line) and ``line`` (which line the
-        point belongs to, empty for none). Later rows are drawn over earlier ones.
-    view : {"fairness", "changes"}
-        Fairness against accuracy, or accuracy against the share of changed decisions.
-    fairness_title, fairer : str
-        Name of the fairness axis, with what is fair, and which way is fairer, in words with an arrow.
-    line : float, optional
-        A value of fairness to draw a line at, such as that of the four-fifths rule.
-    called : tuple of (words, words)
-        What kinds are called in another language.
+    `frame`: ``kind`` (a key of `KINDS`), ``fairness, accuracy, change_rate, settings`` (words for the tooltip), ``id``
+    (what a click on a point tried before returns), ``line`` (which line the point belongs to, empty for none),
+    ``order`` (along it). Later rows are drawn over earlier ones. `view`: fairness against accuracy, or accuracy against
+    changes. `fairness_title`, `fairer`: of its axis, and which way is fairer, with an arrow. `line`: at a value of
+    fairness. `called`: what kinds are called in another language.
     """
     scale = alt.Scale(zero=False, padding=14, nice=True)
     accuracy = "accuracy:Q", "Accuracy", "%"
@@ -63,39 +54,23 @@ def plot_pareto(
     sizes = json.dumps({kind: size for kind, (_, _, size) in KINDS.items()})
     names = json.dumps({kind: kind for kind in KINDS} | dict(called))
     pick = alt.selection_point(name="pick", fields=["id"], on="click", empty=False)
-    lines = (
-        alt.Chart()
-        .transform_filter("datum.line != ''")
-        .mark_line(strokeWidth=1.6)
-        .encode(x=x, y=y, color=color, detail="line:N", order="order:Q")
-        .encode(opacity=alt.condition(alt.datum.kind == SWEEP, alt.value(0.5), alt.value(1)))
-    )
-    points = (
-        alt.Chart()
-        .transform_calculate(size=f"({sizes})[datum.kind]", called=f"({names})[datum.kind]")
-        .transform_calculate(words=read_out("called", fairness_title))
-        .mark_point(filled=True, opacity=0.95)
-        .encode(x=x, y=y, color=color, shape=shape, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
-        .encode(description="words:N")
-        .add_params(pick)
-    )
-    named = (
-        alt.Chart()
-        .transform_filter(alt.FieldOneOfPredicate("kind", [CURRENT, DEPLOYED]))
-        .transform_calculate(name="slice(datum.kind, 0, 1)")
-        .mark_text(dx=13, dy=-11, fontSize=16, fontWeight="bold", aria=False)
-        .encode(x=x, y=y, color=color, text="name:N")
-    )
-    others = (
-        alt.Chart()
-        .transform_filter(alt.datum.kind == SPLITS)
-        .transform_aggregate(
-            fairness="mean(fairness)", accuracy="max(accuracy)", change_rate="max(change_rate)", groupby=["kind"]
-        )
-        .transform_calculate(called=f"({names})[datum.kind]")
-        .mark_text(dy=-14, fontSize=12, color=palette.FRONTIER, aria=False)
-        .encode(x=x, y=y, text="called:N")
-    )
+    base = alt.Chart().encode(x=x, y=y)
+    lines = base.transform_filter("datum.line != ''").mark_line(strokeWidth=1.6)
+    lines = lines.encode(color=color, detail="line:N", order="order:Q")
+    lines = lines.encode(opacity=alt.condition(alt.datum.kind == SWEEP, alt.value(0.5), alt.value(1)))
+    points = base.transform_calculate(size=f"({sizes})[datum.kind]", called=f"({names})[datum.kind]")
+    points = points.transform_calculate(words=read_out("called", fairness_title))
+    points = points.mark_point(filled=True, opacity=0.95).add_params(pick)
+    points = points.encode(color=color, shape=shape, size=alt.Size("size:Q", scale=None))
+    points = points.encode(tooltip=tooltip, description="words:N")
+    named = base.transform_filter(alt.FieldOneOfPredicate("kind", [CURRENT, DEPLOYED]))
+    named = named.transform_calculate(name="slice(datum.kind, 0, 1)")
+    named = named.mark_text(dx=13, dy=-11, fontSize=16, fontWeight="bold", aria=False)
+    named = named.encode(color=color, text="name:N")
+    means = {"fairness": "mean(fairness)", "accuracy": "max(accuracy)", "change_rate": "max(change_rate)"}
+    others = base.transform_filter(alt.datum.kind == SPLITS).transform_aggregate(**means, groupby=["kind"])
+    others = others.transform_calculate(called=f"({names})[datum.kind]").encode(text="called:N")
+    others = others.mark_text(dy=-14, fontSize=12, color=palette.FRONTIER, aria=False)
     layers = [lines, points, named, others]
     if line is not None and view == "fairness":
         layers.insert(0, line_at(line, f"{fairness_title} {line:g}"))

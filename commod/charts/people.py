@@ -64,11 +64,8 @@ def plot_segment_shares(
         ("share:Q", "Share", ".1%"),
         *interval_tips(".1%"),
     )
-    bars = (
-        alt.Chart()
-        .mark_bar(size=13, yOffset=down, color=colour, opacity=0.45)
-        .encode(x=x, y=y, tooltip=tooltip, description="name:N")
-    )
+    bars = alt.Chart().mark_bar(size=13, yOffset=down, color=colour, opacity=0.45)
+    bars = bars.encode(x=x, y=y, tooltip=tooltip, description="name:N")
     ranges = low_to_high(y, down, color=colour).encode(tooltip=tooltip)
     everyone = alt.Chart().mark_tick(thickness=2, size=19, yOffset=down, color=palette.FRONTIER)
     everyone = everyone.encode(x=alt.X("overall:Q"), y=y)
@@ -109,12 +106,8 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
         ("rate:Q", "Rate", ".1%"),
         *interval_tips(".1%"),
     )
-    everyone = (
-        alt.Chart()
-        .transform_aggregate(overall="max(overall)")
-        .mark_rule(strokeDash=[4, 4], color=palette.FRONTIER, aria=False)
-        .encode(x=alt.X("overall:Q"))
-    )
+    everyone = alt.Chart().transform_aggregate(overall="max(overall)").encode(x=alt.X("overall:Q"))
+    everyone = everyone.mark_rule(strokeDash=[4, 4], color=palette.FRONTIER, aria=False)
     intervals = low_to_high(y, 7, color=palette.G, opacity=0.5).encode(tooltip=tooltip)
     intervals = intervals.transform_filter("indexof(datum.model, '(g)') >= 0")  # in every language
     points = _before_and_now(y, decision, tooltip, alt.Scale(domainMin=0, nice=True))
@@ -123,14 +116,11 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
 
 def _before_and_now(y: alt.Y, decision: str, tooltip: list[alt.Tooltip], scale: alt.Scale) -> alt.Chart:
     """A rate of f and one of g in each row."""
-    return (
-        alt.Chart()
-        .mark_point(size=110, filled=True, opacity=1, yOffset=7)
-        .encode(
-            x=x_axis("rate:Q", f"Decided “{decision}” (%)", ".0%", scale=scale),
-            y=y,
-            color=coloured("model:N", [BEFORE, AFTER], [palette.F, palette.G], legend_below(2)),
-            shape=shaped("model:N", [BEFORE, AFTER], ["diamond", "circle"], alt.Legend()),
-            tooltip=tooltip,
-        )
+    points = alt.Chart().mark_point(size=110, filled=True, opacity=1, yOffset=7)
+    return points.encode(
+        x=x_axis("rate:Q", f"Decided “{decision}” (%)", ".0%", scale=scale),
+        y=y,
+        color=coloured("model:N", [BEFORE, AFTER], [palette.F, palette.G], legend_below(2)),
+        shape=shaped("model:N", [BEFORE, AFTER], ["diamond", "circle"], alt.Legend()),
+        tooltip=tooltip,
     )

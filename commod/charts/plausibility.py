@@ -38,23 +38,14 @@ def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
 
     `frame`: columns ``name`` (class of certainty), ``rank``, ``whose`` (`EVERYONE` or `CHANGED`), ``share, people``.
     """
-    names = [EVERYONE, CHANGED]
-    return (
-        alt.Chart(frame)
-        .mark_bar()
-        .encode(
-            x=across_by_rank("name:N", "How sure f was of its decision (%)", 0),
-            xOffset=alt.XOffset("whose:N", sort=names),
-            y=y_axis("share:Q", "Share (%)", ".0%"),
-            color=coloured("whose:N", names, [palette.FRONTIER, palette.G], legend_below(2)),
-            tooltip=tips(
-                ("whose:N", "Of"),
-                ("name:N", "f was sure (%)"),
-                ("people:Q", "People", ",d"),
-                ("share:Q", "Share", ".1%"),
-            ),
-        )
-        .properties(height=270)
+    names, people = [EVERYONE, CHANGED], (("people:Q", "People", ",d"), ("share:Q", "Share", ".1%"))
+    bars = alt.Chart(frame).mark_bar().properties(height=270)
+    return bars.encode(
+        x=across_by_rank("name:N", "How sure f was of its decision (%)", 0),
+        xOffset=alt.XOffset("whose:N", sort=names),
+        y=y_axis("share:Q", "Share (%)", ".0%"),
+        color=coloured("whose:N", names, [palette.FRONTIER, palette.G], legend_below(2)),
+        tooltip=tips(("whose:N", "Of"), ("name:N", "f was sure (%)"), *people),
     )
 
 
@@ -81,14 +72,11 @@ def plot_reliability(
         *interval_tips(".1%", "rate_low:Q", "rate_high:Q"),
         ("count:Q", "People", ","),
     )
-    ranges = alt.Chart().mark_rule(opacity=0.5).encode(x=x, y=alt.Y("rate_low:Q"), y2="rate_high:Q", color=color)
-    lines = alt.Chart().mark_line(strokeWidth=1.5, opacity=0.8).encode(x=x, y=y, color=color, order="mean_score:Q")
-    points = (
-        alt.Chart()
-        .mark_point(size=60, filled=True, opacity=1)
-        .encode(x=x, y=y, color=color, tooltip=tooltip)
-        .encode(shape=shaped("model:N", list(models), ["diamond", "circle"], alt.Legend(symbolOpacity=1)))
-    )
+    base = alt.Chart().encode(x=x, y=y, color=color)
+    ranges = base.mark_rule(opacity=0.5).encode(y=alt.Y("rate_low:Q"), y2="rate_high:Q")
+    lines = base.mark_line(strokeWidth=1.5, opacity=0.8).encode(order="mean_score:Q")
+    shape = shaped("model:N", list(models), ["diamond", "circle"], alt.Legend(symbolOpacity=1))
+    points = base.mark_point(size=60, filled=True, opacity=1).encode(shape=shape, tooltip=tooltip)
     return alt.layer(diagonal(), ranges, lines, points, data=frame).properties(height=300)
 
 
@@ -97,14 +85,10 @@ def plot_again(frame: pd.DataFrame) -> alt.Chart:
 
     `frame`: columns ``name`` (class of the share), ``rank, people``, ``often`` (whether it counts as happening again).
     """
-    return (
-        alt.Chart(frame)
-        .mark_bar()
-        .encode(
-            x=across_by_rank("name:N", "Share of the refits that change the person (%)", -45),
-            y=y_axis("people:Q", "Changed (people)", ",d", tickMinStep=1),
-            color=alt.condition("datum.often", alt.value(palette.G), alt.value(palette.FRONTIER)),
-            tooltip=tips(("name:N", "Refits that change them (%)"), ("people:Q", "People", ",d")),
-        )
-        .properties(height=250)
+    bars = alt.Chart(frame).mark_bar().properties(height=250)
+    return bars.encode(
+        x=across_by_rank("name:N", "Share of the refits that change the person (%)", -45),
+        y=y_axis("people:Q", "Changed (people)", ",d", tickMinStep=1),
+        color=alt.condition("datum.often", alt.value(palette.G), alt.value(palette.FRONTIER)),
+        tooltip=tips(("name:N", "Refits that change them (%)"), ("people:Q", "People", ",d")),
     )

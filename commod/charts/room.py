@@ -55,20 +55,11 @@ def plot_guesses(
     """
     x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(font, tickCount=6))
     color = coloured("kind:N", [guesses, answer], [palette.F, palette.G], _legend(font, symbolType="square"))
-    bars = (
-        alt.Chart()
-        .transform_filter(alt.datum.kind == guesses)
-        .mark_bar(binSpacing=1)
-        .encode(
-            x=x,
-            x2="high:Q",
-            y=alt.Y("people:Q", axis=_people(people, font)),
-            y2=alt.Y2Datum(0),
-            color=color,
-            tooltip=tips(("low:Q", "≥"), ("high:Q", "<"), ("people:Q", people)),
-        )
-    )
-    model = alt.Chart().transform_filter(alt.datum.kind == answer).encode(x=x, color=color)
+    base = alt.Chart().encode(x=x, color=color)
+    bars = base.transform_filter(alt.datum.kind == guesses).mark_bar(binSpacing=1)
+    bars = bars.encode(x2="high:Q", y=alt.Y("people:Q", axis=_people(people, font)), y2=alt.Y2Datum(0))
+    bars = bars.encode(tooltip=tips(("low:Q", "≥"), ("high:Q", "<"), ("people:Q", people)))
+    model = base.transform_filter(alt.datum.kind == answer)
     line = model.mark_rule(strokeWidth=5).encode(tooltip=tips(("low:Q", answer)))
     number = model.mark_text(dy=-10, fontSize=font, fontWeight="bold")
     number = number.encode(y=alt.value(0), text=alt.Text("low:Q", format=","))
@@ -85,13 +76,9 @@ def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str, fo
     x = alt.X("people:Q", scale=alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, 1])), axis=_people(people, font))
     colours = [palette.F, palette.G][: len(kinds)]
     color = coloured("kind:N", list(kinds), colours, _legend(font))
-    tooltip = tips(("name:N", " "), ("people:Q", people))
-    bars = alt.Chart().mark_bar(size=20, yOffset=12).encode(x=x, y=y, color=color, tooltip=tooltip)
-    counts = (
-        alt.Chart()
-        .mark_text(align="left", dx=6, dy=12, fontSize=font, fontWeight="bold")
-        .encode(x=x, y=y, text="people:Q", color=color)
-    )
+    base = alt.Chart().encode(x=x, y=y, color=color)
+    bars = base.mark_bar(size=20, yOffset=12).encode(tooltip=tips(("name:N", " "), ("people:Q", people)))
+    counts = base.mark_text(align="left", dx=6, dy=12, fontSize=font, fontWeight="bold").encode(text="people:Q")
     return alt.layer(bars, counts, data=frame).properties(height=alt.Step(56), padding=_ROOM_FOR_LABELS)
 
 
@@ -121,66 +108,18 @@ def plot_models(
     filled = ["transparent" if name == ring else colour for name, colour in zip(names, colours, strict=True)]
     channels = outlined("kind:N", names, colours, filled, [ROLES[role][1] for role in roles], legend)
     area = f"datum.people ? {DOT} * sqrt(datum.people) : datum.kind == {json.dumps(behind)} ? 30 : 200"
-    lines = (
-        alt.Chart()
-        .transform_filter("datum.line != ''")
-        .mark_line(strokeWidth=2, opacity=0.6, aria=False)
-        .encode(x=x, y=y, stroke=channels["stroke"], detail="line:N", order="order:Q")
-    )
-    tooltip = tips(
-        ("kind:N", " "),
-        ("who:N", " "),
-        ("people:Q", people),
-        ("fairness:Q", x_title, ".3f"),
-        ("accuracy:Q", y_title, ".1%"),
-    )
+    base = alt.Chart().encode(x=x, y=y)
+    lines = base.transform_filter("datum.line != ''").mark_line(strokeWidth=2, opacity=0.6, aria=False)
+    lines = lines.encode(stroke=channels["stroke"], detail="line:N", order="order:Q")
+    figures = ("fairness:Q", x_title, ".3f"), ("accuracy:Q", y_title, ".1%")
     is_ring = f"datum.kind == {json.dumps(ring)}"
-    points = (
-        alt.Chart()
-        .transform_filter("datum.line == '' || datum.people == 0")
-        .transform_calculate(size=f"({is_ring} ? 2.2 : 1) * ({area})")
-        .mark_point(opacity=0.95)
-        .encode(x=x, y=y, **channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip)
-        .encode(strokeWidth=alt.condition(is_ring, alt.value(3), alt.value(0)))
-    )
-    counts = alt.Chart().transform_filter("datum.people > 1 && datum.line == ''").encode(x=x, y=y, text="people:Q")
+    points = base.transform_filter("datum.line == '' || datum.people == 0").mark_point(opacity=0.95)
+    points = points.transform_calculate(size=f"({is_ring} ? 2.2 : 1) * ({area})")
+    points = points.encode(**channels, size=alt.Size("size:Q", scale=None))
+    points = points.encode(tooltip=tips(("kind:N", " "), ("who:N", " "), ("people:Q", people), *figures))
+    points = points.encode(strokeWidth=alt.condition(is_ring, alt.value(3), alt.value(0)))
+    counts = base.transform_filter("datum.people > 1 && datum.line == ''").encode(text="people:Q")
     number = {"fontSize": font, "fontWeight": "bold"}
     inside = counts.transform_filter(f"!({is_ring})").mark_text(color="white", **number)
     above = counts.transform_filter(is_ring).mark_text(dy=-24, color=ROLES["first"][0], **number)
     return alt.layer(lines, points, inside, above, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
-
-
-def plot_strip(
-    frame: pd.DataFrame, *, rounds: tuple[str, ...], title: str, form: str, people: str, font: int = TYPE
-) -> alt.LayerChart:
-    """One figure of the models that people voted for: a row per round, a line from each first vote to the second.
-
-    `frame`: ``round`` (one of `rounds`), ``value, people, who``, ``line`` (empty for a point), ``order``. `title`,
-    `form`: of the figure, and its format. `people`: title of the counts.
-    """
-    x = _figure(alt.X, "value:Q", title, font, form, 4, padding=20)
-    y = alt.Y(
-        "round:N", title=None, sort=list(rounds), scale=alt.Scale(domain=list(rounds)), axis=_axis(font, grid=False)
-    )
-    color = coloured("round:N", list(rounds), [palette.F, palette.G][: len(rounds)], None)
-    lines = (
-        alt.Chart()
-        .transform_filter("datum.line != ''")
-        .mark_line(strokeWidth=1.6, opacity=0.6, color=palette.FRONTIER, aria=False)
-        .encode(x=x, y=y, detail="line:N", order="order:Q")
-    )
-    points = (
-        alt.Chart()
-        .transform_filter("datum.line == ''")
-        .transform_calculate(size=f"{DOT} * sqrt(datum.people)")
-        .mark_point(filled=True, opacity=0.95)
-        .encode(x=x, y=y, color=color, size=alt.Size("size:Q", scale=None))
-        .encode(tooltip=tips(("who:N", " "), ("people:Q", people), ("value:Q", title, form)))
-    )
-    counts = (
-        alt.Chart()
-        .transform_filter("datum.people > 1 && datum.line == ''")
-        .mark_text(fontSize=font - 3, fontWeight="bold", color="white")
-        .encode(x=x, y=y, text="people:Q")
-    )
-    return alt.layer(lines, points, counts, data=frame).properties(height=alt.Step(52), padding=_ROOM_FOR_LABELS)

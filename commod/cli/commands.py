@@ -18,7 +18,7 @@ from commod.cli.output import check_folder, content_of, end_progress, one_line, 
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_of_file
 from commod.datasets.choice_options import roles_in
 from commod.explain.checks import MARKS
-from commod.explain.forms import form_in_words
+from commod.explain.concepts import form_in_words
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.metrics.intervals import new_people_interval
 from commod.models import Commod, evaluate, figures_of

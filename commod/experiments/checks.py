@@ -1,7 +1,7 @@
-"""Do the changes of a model make sense? Every check of any method's model on a scene."""
+"""Do the changes of a model make sense? Every check of any method's model on a scene, and evidence about it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,8 @@ from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell, Model, Report, Sweep, Trained, train_cell
 from commod.explain.checks import Answer, check_again, check_merit
 from commod.explain.merit import explain_merit
+from commod.explain.proxies import explain_proxies
+from commod.metrics.calibration import calibration_by_group, reliability_table
 
 # Refits of each method where methods are compared, COMMOD's too: equal effort. They take 1 to 26 s a method on a busy
 # core for law_school and compas, and more than a minute with AdvDebias, or with LPP on adult.
@@ -59,3 +61,31 @@ def answers_of(scene: Scene, trained: Trained, refits: Refits | None = None) -> 
 def matched_models(match: Match, sweeps: Mapping[str, Sweep]) -> dict[str, Model]:
     """The models side by side in a match, by method."""
     return {row.method: sweeps[str(row.method)].models[int(row.place)] for row in match.table.itertuples()}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence about a model on test."""
+
+    # Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
+    # `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
+    calibration: pd.DataFrame
+    reliability: pd.DataFrame
+    proxies: pd.DataFrame  # how well features and concepts tell the group, see `explain_proxies`
+
+
+def evidence_of(scene: Scene, scores: np.ndarray, activations: tuple[pd.DataFrame, pd.DataFrame]) -> Evidence:
+    """Of g by its scores on test, and by what its concepts are on training and test rows."""
+    test, models = scene.test, {"f": scene.scores_test, "g": scores}
+    y, groups = test.y.to_numpy(), test.sensitive.to_numpy()
+    pictures = [
+        reliability_table(y[groups == code], values[groups == code]).assign(group=name, model=model)
+        for code, name in enumerate(scene.task.groups)
+        for model, values in models.items()
+        if (groups == code).any()
+    ]
+    return Evidence(
+        calibration_by_group(y, models["f"], models["g"], sensitive_features=groups),
+        pd.concat(pictures, ignore_index=True),
+        explain_proxies(scene.task, scene.train, test, activations),
+    )

@@ -282,8 +282,11 @@ def _read(store: Path | None) -> dict[str, dict[str, Any]]:
     """Finished rows by key. A last line cut short by a kill is passed over: its models are trained again."""
     if store is None or not store.exists():
         return {}
-    rows = {}
-    for line in store.read_text().splitlines():
+    rows, text = {}, store.read_text()
+    if text and not text.endswith("\n"):
+        with store.open("a") as file:
+            file.write("\n")  # what follows must not be glued to it
+    for line in text.splitlines():
         try:
             entry = json.loads(line)
             rows[entry["key"]] = entry["row"]
@@ -296,15 +299,8 @@ def _append(store: Path | None, key: str, row: dict[str, Any], seconds: float) -
     if store is None:
         return
     store.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"key": key, "row": row, "seconds": round(seconds, 4)}) + "\n"
-    with store.open("a+") as file:
-        # After a kill in the middle of a line, what follows must not be glued to it.
-        file.seek(0, 2)
-        if file.tell() > 0:
-            file.seek(file.tell() - 1)
-            if file.read(1) != "\n":
-                text = "\n" + text
-        file.write(text)
+    with store.open("a") as file:
+        file.write(json.dumps({"key": key, "row": row, "seconds": round(seconds, 4)}) + "\n")
 
 
 class Clock:

@@ -101,7 +101,7 @@ def lines_of(
     """
     method = METHODS[name]
     if method.knob is None:
-        raise ValueError(f"{method.title} is not written yet and cannot be swept.")
+        raise ValueError(f"{method.title} does not run here and cannot be swept.")
     choices = [tuple(zip(method.others, chosen, strict=True)) for chosen in product(*method.others.values())]
     is_usual, seeds = models is None, method.seeds if models is None else 1
     if is_usual and task is not None and is_large(task):
@@ -172,18 +172,16 @@ def learns_from(scene: Scene, method: str) -> Scene:
 
 def rows_in_words(scene: Scene) -> str:
     """What the models rest on, where methods do not learn from the same training rows or weights; else empty."""
-    told = [weights_in_words(available_methods("demographic_parity"))] if scene.train.weight is not None else []
-    return " ".join([_sample_in_words(scene), *told]).strip()
-
-
-def _sample_in_words(scene: Scene) -> str:
-    """Which rows the models of a large table rest on; empty where all methods learn from all training rows."""
-    if scene.sampled is scene:
-        return ""
-    return (
-        f"COMMOD learns from {len(scene.train):,} training rows, the other methods from {len(scene.sampled.train):,} "
-        f"of them, drawn at random, with one seed each; all are measured on all {len(scene.test):,} test rows."
-    )
+    told = []
+    if scene.sampled is not scene:
+        told.append(
+            f"COMMOD learns from {len(scene.train):,} training rows, the other methods from "
+            f"{len(scene.sampled.train):,} of them, drawn at random, with one seed each; all are measured on all "
+            f"{len(scene.test):,} test rows."
+        )
+    if scene.train.weight is not None:
+        told.append(weights_in_words(available_methods("demographic_parity")))
+    return " ".join(told)
 
 
 class Shared:
@@ -262,13 +260,8 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = No
         (trained.margin(learns_from(scene, cell.method).train) > 0).astype(np.int8),
         (on_test > 0).astype(np.int8),
         scores,
-        _concepts_of(trained.model),
+        getattr(trained.model, "shift_concepts_" if getattr(trained.model, "decides", False) else "concepts_", None),
     )
-
-
-def _concepts_of(model: Any) -> pd.DataFrame | None:
-    found: pd.DataFrame | None = getattr(model, "concepts_", None)
-    return model.shift_concepts_ if getattr(model, "decides", False) else found
 
 
 def as_points(rows: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -147,53 +148,21 @@ def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFr
 # ---- at one level of fairness, whatever the accuracy ----
 
 
-@dataclass(frozen=True)
-class Reached:
-    """The models that are at least as fair as a level: those that change fewest, err least, and COMMOD's own.
+class Reached(NamedTuple):
+    """Of the models that are at least as fair as a level, rows of the points; None where there is none."""
 
-    Each is a row of the points, None where there is none; `own` is also None where COMMOD is one of the others.
-    """
-
-    level: float
-    fewest: pd.Series | None
-    accurate: pd.Series | None
-    own: pd.Series | None
-    with_commod: bool
-
-    def in_words(self, wish: str) -> str:
-        """What it takes to get there; `wish` is the level in words."""
-        if self.fewest is None or self.accurate is None:
-            return f"No method drawn that needs no group reaches {wish} on test."
-
-        def told(point: pd.Series) -> str:
-            return f"{point['change_rate']:.1%} changed at an accuracy of {point['accuracy']:.1%}"
-
-        text = f"**With {wish}, whatever the accuracy**: fewest changes are {self.fewest['title']}'s "
-        text += f"({told(self.fewest)}), "
-        if self.fewest.name == self.accurate.name:
-            text += "which is also the most accurate"
-        else:
-            text += f"most accurate is {self.accurate['title']} ({told(self.accurate)})"
-        if not self.with_commod or "commod" in (self.fewest["method"], self.accurate["method"]):
-            return f"{text}."
-        return f"{text}; " + (
-            "no COMMOD model is that fair." if self.own is None else f"COMMOD needs at least {told(self.own)}."
-        )
+    fewest: pd.Series | None  # changes fewest
+    accurate: pd.Series | None  # errs least
+    own: pd.Series | None  # COMMOD's that changes fewest
 
 
 def reached_at(points: pd.DataFrame, criterion: str, level: float) -> Reached:
     """Of the methods that need no group, what is reached at a level; `points` are those of sound models."""
-    blind = points[~points["needs_sensitive"].astype(bool)]
-    fair = blind[CRITERIA[criterion].is_met(blind[CRITERIA[criterion].figure_name], level)]
-    own, with_commod = fair[fair["method"] == "commod"], bool((blind["method"] == "commod").any())
-
-    def first(frame: pd.DataFrame, name: str, *, least: bool) -> pd.Series | None:
-        return None if frame.empty else frame.loc[frame[name].idxmin() if least else frame[name].idxmax()]
-
+    fair = points[~points["needs_sensitive"].astype(bool)]
+    fair = fair[CRITERIA[criterion].is_met(fair[CRITERIA[criterion].figure_name], level)]
+    own = fair[fair["method"] == "commod"]
     return Reached(
-        level,
-        first(fair, "change_rate", least=True),
-        first(fair, "accuracy", least=False),
-        first(own, "change_rate", least=True),
-        with_commod,
+        None if fair.empty else fair.loc[fair["change_rate"].idxmin()],
+        None if fair.empty else fair.loc[fair["accuracy"].idxmax()],
+        None if own.empty else own.loc[own["change_rate"].idxmin()],
     )

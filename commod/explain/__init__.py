@@ -2,9 +2,9 @@
 
 from commod.explain.checks import CHECKS, Answer, Check
 from commod.explain.concepts import explain_concepts, explain_loadings
-from commod.explain.hundred import explain_hundred
+from commod.explain.groups import explain_hundred
 from commod.explain.merit import explain_merit
-from commod.explain.plausibility import explain_certainty, explain_record, explain_reversals
+from commod.explain.plausibility import explain_certainty, explain_record
 from commod.explain.proxies import explain_proxies
 from commod.explain.shap_comparison import ShapComparison, explain_with_shap
 from commod.explain.tree import DEPTHS, ChangeTree, explain_tree
@@ -23,7 +23,6 @@ __all__ = [
     "explain_merit",
     "explain_proxies",
     "explain_record",
-    "explain_reversals",
     "explain_tree",
     "explain_with_shap",
 ]

@@ -8,16 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from commod.datasets.task import Feature, Task
+from commod.datasets.task import Task
 from commod.explain.what_if import FeatureRange, feature_ranges
 
 # From rows to logits of the positive decision.
 Margin = Callable[[pd.DataFrame], NDArray[np.float64]]
-
-
-def merit_of(task: Task) -> list[Feature]:
-    """Features of which a direction is declared as merit."""
-    return [feature for feature in task.spec.features if feature.merit]
 
 
 def merit_step(known: FeatureRange) -> float:
@@ -63,9 +58,9 @@ def explain_merit(
     sign = 1.0 if task.spec.favourable == 1 else -1.0
     now = [sign * margin(X) for margin in (margin_f, margin_g)]
     rows: list[dict[str, Any]] = []
-    for feature in merit_of(task):
-        known = ranges[feature.name]
-        if not known.is_number:
+    for feature in task.spec.features:
+        known = ranges.get(feature.name)
+        if not feature.merit or known is None or not known.is_number:
             continue
         step = feature.merit * merit_step(known)
         values = X[feature.name].to_numpy(dtype=float) + step

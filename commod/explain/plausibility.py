@@ -100,35 +100,3 @@ def explain_certainty(certain: Any, before: Any, after: Any) -> pd.DataFrame:
             "share_changed": moved / max(int(changed.sum()), 1),
         }
     )
-
-
-def explain_reversals(
-    task: Task, rows: Any, logit_f: Any, logit_g: Any, most: int = 5, *, line: float = 0.0
-) -> pd.DataFrame:
-    """The largest reversals: those whom g decides otherwise, and whose score moves furthest.
-
-    The logits are less that of f's threshold, `line`.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by place in `rows`, the largest move first: ``group, f, g`` (scores of the positive decision), ``before,
-        after`` (decisions in words), ``label`` (in words), ``right`` (whether g agrees with the label).
-    """
-    f, g = np.asarray(logit_f, dtype=float), np.asarray(logit_g, dtype=float)
-    at = np.flatnonzero((f > 0) != (g > 0))
-    at = at[np.argsort(-np.abs(expit(g[at] + line) - expit(f[at] + line)), kind="stable")][:most]
-    words = np.asarray(task.spec.outcomes, dtype=object)
-    labels = rows.y.to_numpy()[at]
-    return pd.DataFrame(
-        {
-            "group": np.asarray(task.groups, dtype=object)[rows.sensitive.to_numpy()[at]],
-            "f": expit(f[at] + line),
-            "g": expit(g[at] + line),
-            "before": words[(f[at] > 0).astype(int)],
-            "after": words[(g[at] > 0).astype(int)],
-            "label": words[labels],
-            "right": labels == (g[at] > 0),
-        },
-        index=pd.Index(at, name="number"),
-    )

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets.task import Task
-from commod.explain.concepts import explain_loadings
-from commod.explain.forms import constants_in_words
+from commod.explain.concepts import constants_in_words, explain_loadings
 from commod.models.adversary import sigmoid
 from commod.models.estimator import SCORE_FEATURE, Commod
 
@@ -111,32 +110,23 @@ def _range_of_numbers(column: str, distinct: np.ndarray, sd: float) -> FeatureRa
 
 def edit_row(x: pd.DataFrame, edits: Mapping[str, Any]) -> pd.DataFrame:
     """The row `x` with other values in some columns, in the types it has."""
-    return _rows(x, [(column, [value]) for column, value in edits.items()], together=True) if edits else x
+    for column, value in edits.items():
+        x = _rows(x, [(column, [value])])
+    return x
 
 
-def _rows(x: pd.DataFrame, blocks: list[tuple[str, Any]], *, together: bool = False) -> pd.DataFrame:
-    """Copies of the row `x` with the values of each block in its column; `together`, one value each in one row."""
-    count = 1 if together else sum(len(values) for _, values in blocks)
-    places: dict[str, list[tuple[int, Any]]] = {}
+def _rows(x: pd.DataFrame, blocks: list[tuple[str, Any]]) -> pd.DataFrame:
+    """Copies of the row `x` with the values of each block in its column, block after block."""
+    rows = x.iloc[np.zeros(sum(len(values) for _, values in blocks), dtype=int)].reset_index(drop=True)
     at = 0
     for column, values in blocks:
-        places.setdefault(column, []).append((at, values))
-        at += 0 if together else len(values)
-    data = {}
-    for column in x.columns:
-        dtype = x[column].dtype
-        if isinstance(dtype, pd.CategoricalDtype):
-            codes = np.full(count, x[column].cat.codes.iloc[0])
-            for start, values in places.get(column, []):
-                codes[start : start + len(values)] = dtype.categories.get_indexer(list(values))
-            data[column] = pd.Series(pd.Categorical.from_codes(codes, dtype=dtype))
-            continue
+        dtype = rows[column].dtype
         # Numbers as float, whatever their type, and words as objects: an array of text would cut longer ones.
-        cells = np.full(count, x[column].iloc[0], dtype=float if dtype.kind in "iuf" else object)
-        for start, values in places.get(column, []):
-            cells[start : start + len(values)] = values
-        data[column] = pd.Series(cells).astype(dtype)
-    return pd.DataFrame(data)
+        cells = rows[column].astype(float if dtype.kind in "iuf" else object).to_numpy(copy=True)
+        cells[at : at + len(values)] = values
+        rows[column] = pd.Series(cells).astype(dtype)
+        at += len(values)
+    return rows
 
 
 def score_rows(g: Commod, X: pd.DataFrame) -> pd.DataFrame:

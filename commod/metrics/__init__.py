@@ -14,7 +14,7 @@ from commod.metrics.fairness import (
     p_rule,
 )
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion, Figure
-from commod.metrics.report import compare_decisions, compare_margins
+from commod.metrics.report import compare_decisions
 from commod.metrics.small_groups import MIN_GROUP, compared_groups, left_out_in_words
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "change_table",
     "compare_decisions",
     "compare_groups",
-    "compare_margins",
     "compared_groups",
     "delta_fpr",
     "delta_tpr",

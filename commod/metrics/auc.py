@@ -34,7 +34,10 @@ def compare_auc(
 
     With weights the intervals rest on Kish's effective size of either label.
     """
-    weights = _of_labels(sample_weight, label)
+    weights: tuple[Weight, Weight] = (None, None)
+    if sample_weight is not None:
+        weight, is_one = as_weight(sample_weight), np.asarray(label) == 1
+        weights = weight[is_one], weight[~is_one]
     f, g = _placements(score_f, label, weights), _placements(score_g, label, weights)
     apart = (g[0] - f[0], g[1] - f[1])
     found: dict[str, float] = {}
@@ -42,14 +45,6 @@ def compare_auc(
         value, low, high = _interval(parts, weights, confidence, least)
         found |= {name: value, f"{name}_low": low, f"{name}_high": high}
     return found
-
-
-def _of_labels(sample_weight: Any, label: Any) -> tuple[Weight, Weight]:
-    """Weights of the people of label 1 and of label 0."""
-    if sample_weight is None:
-        return None, None
-    weight, is_one = as_weight(sample_weight), np.asarray(label) == 1
-    return weight[is_one], weight[~is_one]
 
 
 def _of_each(score: Any, label: Any) -> tuple[Values, Values]:

@@ -387,16 +387,6 @@ def title_of(row: str, groups: Sequence[str], outcomes: tuple[str, str]) -> str:
     return figure.title.format(group=name, positive=positive, negative=negative)
 
 
-def figures_of_counts(counts: Counts, rows: Any = None) -> dict[str, Values]:
-    """Figures of one model from (..., groups, label, prediction), except those that need an empty cell."""
-    return _compute(counts, rows, of_change=False)
-
-
-def figures_of_changes(counts: Counts, rows: Any = None) -> dict[str, Values]:
-    """Figures of a change from (..., groups, label, f, g)."""
-    return _compute(counts, rows, of_change=True)
-
-
 def wholes_of_counts(counts: Counts) -> dict[str, float]:
     """Of each row that is a share of people, of how many; from counts (groups, label, f, g)."""
     found: dict[str, float] = {}
@@ -417,7 +407,11 @@ def key_figures_of(counts: Counts, rows: Any = None) -> dict[str, float]:
         }
 
 
-def _compute(counts: Counts, rows: Any, *, of_change: bool) -> dict[str, Values]:
+def figures_of_counts(counts: Counts, rows: Any = None, *, of_change: bool = False) -> dict[str, Values]:
+    """Figures of one model from (..., groups, label, prediction), or of a change from (..., groups, label, f, g).
+
+    Those that need an empty cell are left out.
+    """
     found: dict[str, Values] = {}
     for figure in FIGURES.values():
         if figure.of_scores or figure.of_change != of_change:

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from commod.datasets.grouping import CROSS
 from commod.metrics.auc import compare_auc
 from commod.metrics.calibration import compare_calibration
 from commod.metrics.counts import Counts, effective_size, same_length, sizes_of_groups, tally, values_of_groups
 from commod.metrics.extreme_intervals import Ends, interval_of_difference, interval_of_extremes
-from commod.metrics.fairness import Extremes, Values, extreme_groups
-from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_changes, figures_of_counts, wholes_of_counts
+from commod.metrics.fairness import Extremes, Values
+from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_counts, wholes_of_counts
 from commod.metrics.intervals import wilson_interval
 
 N_BOOTSTRAP = 1000
@@ -143,7 +142,7 @@ def compare_counts(
     drawn = bootstrap_counts(counts, squares=squares, n_bootstrap=n_bootstrap, seed=seed)
     both = np.concatenate([counts[None], drawn])
     f, g = figures_of_counts(both.sum(axis=-1), rows), figures_of_counts(both.sum(axis=-2), rows)
-    changes = figures_of_changes(both, rows)
+    changes = figures_of_counts(both, rows, of_change=True)
     f |= {name: np.full(len(both), figure_of(name)[0].unchanged) for name in changes}
     g |= changes
     names = [name for name in g if name in f]
@@ -202,41 +201,3 @@ def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
     low, high = np.percentile(draws, [50 * (1 - confidence), 50 * (1 + confidence)], axis=1)
     reach = ndtri(0.5 + confidence / 2) * np.sqrt(((draws - figures[:, None]) ** 2).mean(axis=1))
     return np.minimum(low, figures - reach), np.maximum(high, figures + reach)
-
-
-def compare_margins(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
-    """Worst-case figures by each of several sensitive attributes and by their combinations.
-
-    Decisions may be fair by race and fair by sex, and unfair to the women of one race.
-
-    Parameters
-    ----------
-    sensitive_features : DataFrame (n, columns)
-        Two attributes or more. All rows of the table rest on the same people: those whose groups are all known.
-
-    Returns
-    -------
-    DataFrame
-        One row per column by its name, and the last, "race × sex", of the combinations: ``groups`` (how many),
-        ``p_rule, demographic_parity_difference, dm``, each with ``_low`` and ``_high``, and the groups with the
-        ``lowest`` and the ``highest`` rate of positive decisions. ``dm`` is NaN where a group lacks a label.
-    """
-    if not isinstance(sensitive_features, pd.DataFrame) or sensitive_features.shape[1] < 2:
-        raise ValueError("sensitive_features must be a DataFrame of two columns or more: its columns are the margins.")
-    predictions = {"predictions_f": y_pred, "predictions_g": y_pred}
-    kept = tally(y_true, predictions, sensitive_features, sample_weight).kept
-    columns = [pd.Series(np.asarray(column)[kept], name=str(name)) for name, column in sensitive_features.items()]
-    y, decided = np.asarray(y_true)[kept], np.asarray(y_pred)[kept]
-    weight = None if sample_weight is None else np.asarray(sample_weight)[kept]
-    crossing = CROSS.join(str(column.name) for column in columns)
-    rows = {}
-    for name, groups in [*((str(column.name), column) for column in columns), (crossing, pd.concat(columns, axis=1))]:
-        given = {"sensitive_features": groups, "sample_weight": weight}
-        frame = compare_decisions(y, decided, decided, **given)
-        row: dict[str, Any] = {"groups": int(sum(row.startswith("positive_rate_") for row in frame.index))}
-        for figure in ("p_rule", "demographic_parity_difference", "dm"):
-            for end in ("", "_low", "_high"):
-                row[figure + end] = frame[f"g{end}"].get(figure, np.nan)
-        pair = extreme_groups(y, decided, **given).loc["p_rule"]
-        rows[name] = row | {"lowest": pair["lowest"], "highest": pair["highest"]}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("by")

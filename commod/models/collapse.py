@@ -18,17 +18,12 @@ class CollapseWarning(UserWarning):
     """The fitted model has collapsed: it is fair, but no longer tells people apart."""
 
 
-def ranks_no_more(auc_f: float, auc_g: float) -> bool:
-    """Whether scores with the second AUC have lost half or more of what those with the first told."""
-    return bool(auc_f > 0.5 and auc_g - 0.5 < KEPT_EDGE * (auc_f - 0.5))
-
-
 def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") -> list[str]:
     """A sentence for each sign that g has collapsed; margins are logits minus that of the cut-off."""
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     found = []
     auc_f, auc_g = auc_of(f, y), auc_of(g, y)
-    if ranks_no_more(auc_f, auc_g):
+    if auc_f > 0.5 and auc_g - 0.5 < KEPT_EDGE * (auc_f - 0.5):
         found.append(
             f"{subject} hardly tells people apart any more: the AUC of its scores falls from {auc_f:.2f} to "
             f"{auc_g:.2f}, where 0.5 is chance."

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from commod.decisions.facts import CONFIDENCE
 from commod.metrics.counts import Counts, effective_size, sizes_of_groups
-from commod.metrics.figures import figure_of, figures_of_changes, figures_of_counts, title_of
+from commod.metrics.figures import figure_of, figures_of_counts, title_of
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
 from commod.monitoring.reference import Cells, Reference
@@ -118,6 +118,8 @@ def resting_on(what: str) -> frozenset[str]:
     counts = np.arange(1.0, 17.0).reshape(2, 2, 2, 2) ** 1.5
     merged = of_one_label(counts) if what == "labels" else counts.sum(axis=0, keepdims=True)
     with np.errstate(all="ignore"):
-        whole, part = ({**figures_of_counts(c.sum(axis=-1)), **figures_of_changes(c)} for c in (counts, merged))
+        whole, part = (
+            {**figures_of_counts(c.sum(axis=-1)), **figures_of_counts(c, of_change=True)} for c in (counts, merged)
+        )
     other = [name for name in whole if name not in part or not np.isclose(whole[name], part[name])]
     return frozenset(figure_of(name)[0].name for name in other)

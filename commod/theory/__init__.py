@@ -1,9 +1,8 @@
 """What can be done at all: limits of fairness by few changes, exact, and the rule that is optimal in theory."""
 
 from commod.theory.accuracy import best_accuracy, expected_accuracy
-from commod.theory.blind import blind_curve, fewest_blind_changes
+from commod.theory.blind import blind_curve, chance_of_group, fewest_blind_changes
 from commod.theory.flips import best_curve, mistreatment_curve, p_rule_curve, switching_point
-from commod.theory.group_chances import chance_of_group
 from commod.theory.impossible import error_rates
 from commod.theory.interventions import fewest_interventions, fewest_to_reach, interventions_by_demand
 from commod.theory.printed import fails_from

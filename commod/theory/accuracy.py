@@ -88,7 +88,9 @@ def best_accuracy(
         decisions, probability = as_binary(y_pred, "y_pred"), np.asarray(scores, dtype=float)
         if not ((probability >= 0) & (probability <= 1)).all():
             raise ValueError("scores must be probabilities between 0 and 1; for raw margins apply a sigmoid first.")
-        if probability.shape != decisions.shape or _contradicts(probability - threshold, decisions):
+        above = probability - threshold
+        # On the line itself rounding may decide.
+        if probability.shape != decisions.shape or (((above > 0) != (decisions == 1)) & (np.abs(above) > TINY)).any():
             raise ValueError(
                 f"scores must be f's probabilities of the same rows: y_pred is 1 where they exceed {threshold:g}."
             )
@@ -112,11 +114,6 @@ def expected_accuracy(scores: Values, decisions: Ints, threshold: float = 0.5) -
     """
     loss = np.where(decisions == 1, threshold * (1.0 - scores), (1.0 - threshold) * scores)
     return np.asarray(1.0 - 2.0 * loss)
-
-
-def _contradicts(above: Values, decisions: Ints) -> bool:
-    """Whether scores so far above the threshold decide otherwise; on the line itself, rounding may have its say."""
-    return bool((((above > 0) != (decisions == 1)) & (np.abs(above) > TINY)).any())
 
 
 # ---- demographic parity ----

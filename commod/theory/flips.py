@@ -291,18 +291,13 @@ def _shared_budget(first: Values, second: Values, most: int) -> tuple[Values, In
     spent = np.zeros(most + 1, dtype=np.int64)
     changes = np.arange(most + 1)
     for own, other, is_first in ((curves[0], curves[1], True), (curves[1], curves[0], False)):
-        for at in _bends(own):
+        inside = np.flatnonzero(np.abs(np.diff(own, 2)) > 1e-13) + 1
+        for at in np.unique(np.r_[0, inside, most]):
             total = own[at] + other[: most + 1 - at]
             better = total < best[at:]
             best[at:][better] = total[better]
             spent[at:][better] = at if is_first else changes[at:][better] - at
     return best, spent
-
-
-def _bends(values: Values) -> Ints:
-    """Places where a curve is not straight, its ends among them."""
-    inside = np.flatnonzero(np.abs(np.diff(values, 2)) > 1e-13) + 1
-    return np.unique(np.r_[0, inside, len(values) - 1])
 
 
 def best_curve(y_true: Any, y_pred: Any, *, fairness: str, **given: Any) -> pd.DataFrame:

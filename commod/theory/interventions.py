@@ -8,8 +8,8 @@ searched. Where base rates differ, some demands contradict each other: then ther
 leaves almost nobody a positive decision.
 
 It follows the idea of minimal intervention (ROCF, Jiang & Dobriban 2026), of which we had the abstract and summaries:
-the derivation is our own. ROCF first picks the most accurate rates that are fair, and then reaches those with the fewest
-changes; here the fewest changes come first, so that there are never more, and accuracy may be lower.
+the derivation is our own. ROCF first picks the most accurate rates that are fair and then reaches those with the fewest
+changes; here the fewest changes come first, so there are never more of them, and accuracy may be lower.
 """
 
 from collections.abc import Collection

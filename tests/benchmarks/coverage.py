@@ -9,7 +9,7 @@ import argparse
 
 import numpy as np
 
-from commod.metrics.figures import figures_of_changes, figures_of_counts
+from commod.metrics.figures import figures_of_counts
 from commod.metrics.report import compare_counts
 from commod.metrics.small_groups import MIN_GROUP
 
@@ -80,7 +80,10 @@ def figures(counts):
     """Of f, of g, and their difference, by name; over any leading axes."""
     rows = all_compared(counts)
     f, g = figures_of_counts(counts.sum(axis=-1), rows), figures_of_counts(counts.sum(axis=-2), rows)
-    return {"g": g | figures_of_changes(counts, rows), "difference": {name: g[name] - f[name] for name in g}}
+    return {
+        "g": g | figures_of_counts(counts, rows, of_change=True),
+        "difference": {name: g[name] - f[name] for name in g},
+    }
 
 
 def all_compared(counts):

@@ -6,13 +6,12 @@ import pandas as pd
 import pytest
 
 from commod.charts import export_chart
-from commod.charts.room import plot_answers, plot_guesses, plot_models, plot_strip
+from commod.charts.room import plot_answers, plot_guesses, plot_models
 from tests.charts.test_charts import walk
 
 pytestmark = pytest.mark.quick
 
 KINDS = (("Frontier", "frontier"), ("f", "f"), ("First vote", "first"), ("Second vote", "last"))
-ROUNDS = ("First vote", "Second vote")
 GUESSES = pd.DataFrame(
     {"kind": ["Guesses", "Guesses", "Model"], "low": [0, 5, 7.0], "high": [5, 10, None], "people": [3, 1, None]}
 )
@@ -29,14 +28,10 @@ MODELS = pd.DataFrame(
     ],
     columns=["kind", "fairness", "accuracy", "people", "who", "line", "order"],
 )
-STRIP = pd.DataFrame(
-    {"round": ROUNDS, "value": [0.3, 0.6], "people": [2, 1], "who": ["Ann, Bo", "Ann"], "line": "", "order": 0}
-)
 CHARTS = [
     (plot_guesses, GUESSES, {"title": "Guess (of 100)", "people": "People", "guesses": "Guesses", "answer": "Model"}),
     (plot_answers, ANSWERS, {"kinds": ("other", "right"), "people": "People"}),
     (plot_models, MODELS, {"kinds": KINDS, "x_title": "P-Rule", "y_title": "Accuracy (%)", "people": "People"}),
-    (plot_strip, STRIP, {"rounds": ROUNDS, "title": "P-Rule (1 is fair)", "form": ".2f", "people": "People"}),
 ]
 
 
@@ -62,11 +57,6 @@ def test_the_legend_shows_first_votes_as_the_rings_that_they_are():
     svg = export_chart(plot_models(MODELS, **CHARTS[2][2]), "svg", width=400).decode()
     symbols = re.findall(r'role-legend-symbol"[^>]*><path[^>]*?( fill="|)(?: fill-opacity|#)', svg)
     assert [bool(filled) for filled in symbols] == [True, True, False, True]
-
-
-def test_a_round_is_named_in_full():
-    svg = export_chart(plot_strip(STRIP, **CHARTS[3][2], font=40), "svg", width=600).decode()
-    assert all(f">{name}</text>" in svg for name in ROUNDS)
 
 
 @pytest.mark.parametrize(("plot", "frame", "options"), CHARTS)

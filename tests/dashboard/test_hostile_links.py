@@ -7,11 +7,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from commod.dashboard.pages.limits import asked as limits
+from commod.dashboard.pages.limits import region as limits
 from commod.dashboard.pages.what_if import person as what_if
 from commod.dashboard.state import page_state, runs_file
-from commod.dashboard.state.link import access_from_link, from_link
-from commod.dashboard.state.requirements import requirements_from_link, requirements_to_link
+from commod.dashboard.state.link import access_from_link, from_link, requirements_from_link, requirements_to_link
 from commod.dashboard.state.settings import CONTROLS, GRIDS
 from commod.dashboard.text.menu import PAGES
 from commod.dashboard.views import methods as sweeps

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from commod.dashboard.pages.compare.sections import what_it_takes
 from commod.experiments.segments import Segments, mark_fewest
 from commod.experiments.winners import apart_by_chance, claims_of, reached_at, wins_table
 from commod.models.competitors import METHODS
@@ -17,7 +18,7 @@ CUTS = {
     DP: Segments((0.56, 0.72, 0.87), (0.671, 0.729, 0.755), "made up"),
     EO: Segments((0.34, 0.24, 0.15), (0.671, 0.729, 0.755), "made up"),
 }
-NAMES = ("commod", "adv_debias", "lpp", "bayes", "fst", "oracle_lpp", "hardt", "rnf")
+NAMES = ("commod", "adv_debias", "lpp", "bayes", "fst", "oracle_lpp", "hardt", "mnb")
 TITLES = {METHODS[name].title: name for name in NAMES}
 FIGURES = {DP: "P-Rule", EO: "Mistreatment"}
 
@@ -178,7 +179,7 @@ def test_what_is_reached_at_a_level_is_of_models_that_are_that_fair():
     for level in (0.2, 0.5, 0.8, 0.97, 1.1):
         found = reached_at(points, DP, level)
         fair = points[~points["needs_sensitive"] & (points["p_rule"] >= level)]
-        text = found.in_words("this")
+        text = what_it_takes(found, "this", with_commod=True)
         if fair.empty:
             assert text == "No method drawn that needs no group reaches this on test."
             continue

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod.explain import explain_concepts
-from commod.explain.forms import form_in_words, guess_in_words, starts_in_words
+from commod.explain.concepts import form_in_words, guess_in_words, starts_in_words
 from tests.fitting import case, fit
 
 pytestmark = pytest.mark.quick

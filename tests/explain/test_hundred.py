@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod.datasets.task import Split
-from commod.explain.hundred import explain_hundred
+from commod.explain.groups import explain_hundred
 
 pytestmark = pytest.mark.quick
 

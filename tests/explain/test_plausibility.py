@@ -3,13 +3,11 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from commod.datasets.task import Split
 from commod.experiments import prepare
 from commod.explain.checks import CHECKS, check_certainty, check_record
-from commod.explain.plausibility import SURE, certainty, explain_certainty, explain_record, explain_reversals
+from commod.explain.plausibility import SURE, certainty, explain_certainty, explain_record
 from tests.fitting import case
 
 pytestmark = pytest.mark.quick
@@ -139,18 +137,6 @@ def test_somebody_exactly_on_the_line_counts_once():
     frame = explain_certainty(np.array([0.5, 0.5]), [0, 0], [0, 1])
     assert frame["everyone"].tolist() == [2, 0, 0, 0, 0]
     assert frame["changed"].tolist() == [1, 0, 0, 0, 0]
-
-
-def test_the_largest_reversals_come_first():
-    logit_f = np.array([-6.0, -4.0, 2.0, -1.0, 3.0])
-    logit_g = np.array([0.1, 4.0, -2.0, -1.0, 3.0])  # of the first f was surest, but the score moves less
-    rows = Split(pd.DataFrame(index=range(5)), pd.Series([0, 0, 1, 0, 1]), pd.Series([0, 1, 1, 0, 0]))
-    frame = explain_reversals(task(), rows, logit_f, logit_g, most=2)
-    assert frame.index.tolist() == [1, 2]
-    assert frame["group"].tolist() == ["B", "B"]
-    assert frame["right"].tolist() == [False, False]
-    assert frame["after"].tolist() == ["yes", "no"]
-    assert frame["f"].iloc[0] == pytest.approx(1 / (1 + np.exp(4)))
 
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=list(CHECKS))

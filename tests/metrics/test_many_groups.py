@@ -216,16 +216,13 @@ def test_fair_by_each_margin_and_unfair_to_a_crossing():
     y = rng.integers(0, 2, 2000)
     both = pd.DataFrame({"race": race, "sex": sex})
     both.loc[:99, "sex"] = None
-    table = metrics.compare_margins(y, g, sensitive_features=both)
-    assert table.index.tolist() == ["race", "sex", "race × sex"]
-    assert table["groups"].tolist() == [2, 2, 4]
-    assert (table["p_rule"] > 0.9).tolist() == [True, True, False]
-    assert table.loc["race × sex", "p_rule_high"] < 0.8
-    known = both["sex"].notna()
-    assert table.loc["race", "p_rule"] == metrics.p_rule(y[known], g[known], sensitive_features=race[known])
-    assert table.loc["race × sex", "lowest"] in ("Black × Female", "White × Male")
-    with pytest.raises(ValueError, match="two columns or more"):
-        metrics.compare_margins(y, g, sensitive_features=both[["race"]])
+    for margin in (race, both["sex"], both[["race"]]):
+        assert metrics.p_rule(y, g, sensitive_features=margin) > 0.9
+    crossing = metrics.compare_decisions(y, g, g, sensitive_features=both)
+    assert sum(row.startswith("positive_rate_") for row in crossing.index) == 4
+    assert crossing.loc["p_rule", "g_high"] < 0.8
+    pair = metrics.extreme_groups(y, g, sensitive_features=both).loc["p_rule"]
+    assert pair["lowest"] in ("Black × Female", "White × Male")
 
 
 def test_key_figures_take_rows_where_counts_are_weights():

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture
 def few_models(monkeypatch):
-    monkeypatch.setattr("commod.theory.group_chances.FOLDS", 2)
-    monkeypatch.setattr("commod.theory.group_chances.CALIBRATION_FOLDS", 2)
+    monkeypatch.setattr("commod.theory.blind.FOLDS", 2)
+    monkeypatch.setattr("commod.theory.blind.CALIBRATION_FOLDS", 2)
 
 
 def crowd(seed, n=40):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from commod.dashboard.text.language import FIRST, declared, phrase
 from commod.dashboard.text.verdicts import Changes, Verdict, cost_of_limits, verdict
 from commod.datasets import Task
 from commod.experiments import Scene
-from commod.experiments.evidence import Evidence, evidence_of
+from commod.experiments.checks import Evidence, evidence_of
 from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
 from commod.experiments.sweep import Cell
@@ -30,8 +30,7 @@ from commod.explain import (
 )
 from commod.explain.base_model_warnings import are_treated_alike, base_model_warnings
 from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.groups import Groups, explain_groups
-from commod.explain.hundred import count_hundred, explain_hundred
+from commod.explain.groups import Groups, count_hundred, explain_groups, explain_hundred
 from commod.explain.merit import explain_merit
 from commod.explain.model_warnings import model_warnings
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
@@ -55,6 +54,7 @@ FRAMES = 96 * 2**10
 EXPLAINED = ("figures", "changes", "groups", "record", "at_hand", "loadings", "concepts")
 # Called with the share done.
 Progress = Callable[[float], None]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class FitResult:
 
     # The rest is made when it is first drawn, behind the point in the Pareto view, and then kept.
 
-    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+    def keep(self, name: str, make: Callable[[], Made]) -> Made:
         """What `make` gives, made once: a page of a model is drawn by many."""
         if name not in self.kept:
             self.kept[name] = make()
@@ -187,8 +187,7 @@ class FitResult:
         Before it is `complete`, nothing is said about chance: intervals take a while.
         """
         key = f"verdict_{language}_{movable}_{complete}"
-        told: str = self.keep(key, lambda: self._verdict(language, movable, complete))
-        return told
+        return self.keep(key, lambda: self._verdict(language, movable, complete))
 
     def _verdict(self, language: str, movable: bool, complete: bool) -> str:
         fairness, people = self.settings.fairness, declared(language, self.task.spec.people)
@@ -406,5 +405,4 @@ def trouble_in_words(result: FitResult) -> list[str]:
         margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
         return grave + model_warnings(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
 
-    told: list[str] = result.keep("trouble", made)
-    return told
+    return result.keep("trouble", made)

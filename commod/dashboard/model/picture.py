@@ -30,10 +30,8 @@ def picture_of(result: FitResult, language: str, *, complete: bool, movable: boo
 
     `movable` says whether the reader can move λ_fair.
     """
-    found: Picture = result.keep(
-        f"picture_{language}_{complete}_{movable}", lambda: _picture(result, language, complete, movable)
-    )
-    return found
+    key = f"picture_{language}_{complete}_{movable}"
+    return result.keep(key, lambda: _picture(result, language, complete, movable))
 
 
 def names_of(fairness: str, language: str) -> list[str]:

@@ -1,9 +1,14 @@
-"""What is in a room, as the pages see it, and what is said when something cannot be done there."""
+"""What is in a room, and what is said when something cannot be done there.
 
-from collections import Counter
-from collections.abc import Mapping
+A room is stored as it stands here, as one JSON document (`rooms/room_database.py`). Pages read it and change nothing.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from commod.dashboard.text.language import FIRST, phrase
 
@@ -50,58 +55,58 @@ class Seat:
     key: str = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Person:
-    """Somebody in a room, as the others see them."""
+class Model(Struct):
+    """A setting as a link, and the figures of the model trained at it."""
+
+    link: str
+    figures: dict[str, float]
+
+
+class Person(Struct):
+    """Somebody in a room."""
 
     number: int
     name: str
     leads: bool
     waiting: bool  # until the leader lets them in
-    here: bool  # seen within the last half minute
-    at: str  # the step of a lesson that they have open, as `step_address` writes it; empty elsewhere
-    link: str  # their setting; empty until they have one
-    figures: Figures
+    key: str  # of their seat
+    network: str  # what the room knows their network by
+    seen: float  # when they were last there
+    at: str = ""  # the step of a lesson that they have open, as `step_address` writes it; empty elsewhere
+    link: str = ""  # their setting; empty until they have one
+    figures: dict[str, float] = {}
+    guesses: dict[str, dict[str, str]] = {}  # by lesson and step
+    here: bool = False  # whether they were seen within the last half minute
 
 
-@dataclass(frozen=True)
-class Model:
-    """A setting as a link, and the figures of the model trained at it."""
-
-    link: str
-    figures: Figures
-
-
-@dataclass(frozen=True)
-class Vote:
+class Vote(Struct):
     """What somebody sent to one round of a question; the last one they sent."""
 
     person_number: int
     name: str
     round: int
-    link: str
-    figures: Figures
-    reason: str
-    choice: str  # "a", "b" or "neither" of a pair, else empty
+    link: str = ""
+    figures: dict[str, float] = {}
+    reason: str = ""
+    choice: str = ""  # "a", "b" or "neither" of a pair
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct):
     """A question to the room: "Which model would you sign?" (``sign``) or "this model or that?" (``pair``)."""
 
     number: int
     kind: str
-    rounds: int  # 1, or 2 after the room was asked again; the last one is that which is open, if any
-    open: bool  # votes are taken
-    shown: int  # the rounds whose result is shown to all: 0, 1 or 2
-    ended: bool  # off the board
-    a: Model | None
-    b: Model | None
-    votes: tuple[Vote, ...]
+    a: Model | None = None
+    b: Model | None = None
+    rounds: int = 1  # or 2 after the room was asked again; the last one is that which is open, if any
+    open: bool = True  # votes are taken
+    shown: int = 0  # the rounds whose result is shown to all: 0, 1 or 2
+    ended: bool = False  # off the board
+    votes: list[Vote] = []  # by round and person
 
-    def of_round(self, number: int) -> tuple[Vote, ...]:
+    def of_round(self, number: int) -> list[Vote]:
         """The votes of one round."""
-        return tuple(vote for vote in self.votes if vote.round == number)
+        return [vote for vote in self.votes if vote.round == number]
 
 
 def step_address(lesson: str, step: str) -> str:
@@ -109,47 +114,65 @@ def step_address(lesson: str, step: str) -> str:
     return f"{lesson}/{step}"
 
 
-@dataclass(frozen=True)
-class Room:
-    """Everything of a room that a page may need. What of it somebody may see yet is for the page to decide."""
+class Room(Struct):
+    """Everything of a room. What of it somebody may see yet is for the page to decide."""
 
     code: str
-    version: int  # grows with every change but presence
+    secret: str  # the hash of that of the leader's link
     opened: float  # seconds since the epoch, as all times here
     expires: float
-    closed: float | None
     lesson: str
-    step: str
-    together: bool
-    frozen: bool
-    timer_ends: float | None
-    door: str  # one of `DOORS`
     most: int  # the size of the class
-    revealed: frozenset[tuple[str, str]]  # (lesson, step)
-    people: tuple[Person, ...]
-    guesses: Mapping[tuple[str, str], tuple[str, ...]]  # (lesson, step) to what was guessed, sorted: nobody's by place
-    questions: tuple[Question, ...]
-    seats: Mapping[str, int] = field(repr=False)  # keys of seats to numbers of people
-    networks: Mapping[int, str] = field(repr=False)  # numbers of people to what the room knows their networks by
+    step: str = ""
+    closed: float | None = None
+    version: int = 1  # grows with every change but presence
+    together: bool = True
+    frozen: bool = False
+    timer_ends: float | None = None
+    door: str = "open"  # one of `DOORS`
+    seats: int = 0  # given so far: the number of one that was taken away is never given again
+    revealed: set[tuple[str, str]] = set()  # (lesson, step)
+    people: list[Person] = []
+    questions: list[Question] = []
+
+    def person_of(self, key: str) -> Person | None:
+        """Who has the seat with this key."""
+        return next((person for person in self.people if person.key == key), None)
+
+    def send_out(self, numbers: Collection[int]) -> None:
+        """Take people out, with all that they have guessed and sent."""
+        self.people = [person for person in self.people if person.number not in numbers]
+        for question in self.questions:
+            question.votes = [vote for vote in question.votes if vote.person_number not in numbers]
 
     @property
-    def taking_part(self) -> tuple[Person, ...]:
+    def guesses(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """By (lesson, step) what was guessed, sorted: nobody's by place."""
+        found = defaultdict(list)
+        for person in self.people:
+            for lesson, steps in person.guesses.items():
+                for step, kept in steps.items():
+                    found[lesson, step].append(kept)
+        return {step: tuple(sorted(kept)) for step, kept in sorted(found.items())}
+
+    @property
+    def taking_part(self) -> list[Person]:
         """Those who are here and do not lead."""
-        return tuple(person for person in self.people if person.here and not person.leads and not person.waiting)
+        return [person for person in self.people if person.here and not person.leads and not person.waiting]
 
     @property
-    def waiting(self) -> tuple[Person, ...]:
+    def waiting(self) -> list[Person]:
         """Those whom the leader has not let in yet."""
-        return tuple(person for person in self.people if person.waiting)
+        return [person for person in self.people if person.waiting]
 
     @property
-    def crowd(self) -> tuple[int, ...]:
+    def crowd(self) -> list[int]:
         """Numbers of those who share one network, if that is most of a class; else none."""
-        numbers = [person.number for person in self.people if not person.leads]
-        common = Counter(self.networks[number] for number in numbers).most_common(1)
-        if len(numbers) < CROWD or 2 * common[0][1] <= len(numbers):
-            return ()
-        return tuple(number for number in numbers if self.networks[number] == common[0][0])
+        others = [person for person in self.people if not person.leads]
+        common = Counter(person.network for person in others).most_common(1)
+        if len(others) < CROWD or 2 * common[0][1] <= len(others):
+            return []
+        return [person.number for person in others if person.network == common[0][0]]
 
     @property
     def at_step(self) -> int:

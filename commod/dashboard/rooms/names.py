@@ -12,7 +12,6 @@ from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 # No I, L, O, 0 and 1, which are taken for one another: 31 signs, so that nine make 26 million million codes.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 9
-OLD_CODE_LENGTH = 6  # of rooms that an older version has opened
 NAME_LENGTH = 24
 REASON_LENGTH = 200
 
@@ -32,7 +31,7 @@ def new_code() -> str:
 def tidy_code(text: str) -> str | None:
     """A code as somebody typed it, with blanks, hyphens or small letters; None if it cannot be one."""
     code = re.sub(r"[\s-]", "", text[:50]).upper()
-    return code if len(code) in (CODE_LENGTH, OLD_CODE_LENGTH) and set(code) <= set(ALPHABET) else None
+    return code if len(code) == CODE_LENGTH and set(code) <= set(ALPHABET) else None
 
 
 def hash_of(*parts: str) -> str:

@@ -1,6 +1,5 @@
 """The database of the rooms: transactions in it, and rooms as they were last read."""
 
-import json
 import logging
 import math
 import sqlite3
@@ -8,18 +7,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from threading import Lock, local
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs
 
-from sqlalchemy import Connection, Row, Table, func, insert, select, update
+from msgspec.json import decode, encode
+from sqlalchemy import Connection, select, update
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from commod.dashboard.rooms.buckets import Buckets
-from commod.dashboard.rooms.contents import Figures, Model, Person, Question, Room, RoomError, Seat, Vote
-from commod.dashboard.rooms.schema import guesses, open_database, people, questions, revealed, rooms, votes, writing
+from commod.dashboard.rooms.contents import Figures, Person, Room, RoomError, Seat
+from commod.dashboard.rooms.schema import open_database, rooms, writing
 from commod.installation import MissingExtraError
 
 # A look at a room is this old at most, in seconds, and if it was changed through this store, this; who is still there,
@@ -34,14 +33,6 @@ WORD_LENGTH = 200  # of a lesson's name, a step's, and a guess as it is kept
 MOST_FIGURES = 30
 
 _log = logging.getLogger(__name__)
-
-
-class Change(NamedTuple):
-    """A transaction that changes a room, in the name of one person."""
-
-    connection: Connection
-    room: Row[Any]
-    person: int
 
 
 @dataclass
@@ -64,8 +55,6 @@ class RoomDatabase:
             self._reader = open_database(url)
         self._writer = writing(self._reader)
         self._is_sqlite = self._reader.dialect.name == "sqlite"
-        if not self._is_sqlite:  # SQLite's transactions see one state of the database as it is
-            self._reader = self._reader.execution_options(isolation_level="REPEATABLE READ")
         # SQLite takes one writer at a time, and lets those of a process who wait sleep: a lock wakes them at once.
         self._turn = Lock() if self._is_sqlite else nullcontext()
         self._messages = Buckets(burst=20, per_second=4.0, clock=steady)  # by seat
@@ -74,7 +63,6 @@ class RoomDatabase:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """A transaction that sees one state of the database from its first statement to its last."""
         with _said_in_a_sentence(), self._reader.begin() as connection:
             yield connection
 
@@ -84,22 +72,35 @@ class RoomDatabase:
             yield connection
 
     @contextmanager
-    def _changing(self, seat: Seat, *, leading: bool = False, closed_too: bool = False) -> Iterator[Change]:
-        """A transaction that changes a room, for somebody who sits in it, and leads if that is needed."""
+    def _room(self, which: Any, *, closed_too: bool = False) -> Iterator[Room]:
+        """A room to be changed, by one after the other; its next version is written when the block ends."""
+        with self._writing() as connection:
+            room = locked(connection, which, self._clock())
+            if room is None:
+                raise RoomError("no_room")
+            if room.closed is not None and not closed_too:
+                raise RoomError("closed")
+            yield room
+            room.version += 1
+            write(connection, room)
+        self._look_again(room)
+
+    @contextmanager
+    def _changing(
+        self, seat: Seat, *, leading: bool = False, closed_too: bool = False
+    ) -> Iterator[tuple[Room, Person]]:
+        """A room to be changed by somebody who sits in it, and leads if that is needed."""
         if not self._messages.take(seat.key):
             raise RoomError("too_fast")
-        with self._writing() as connection:
-            room = next_version(connection, rooms.c.code == seat.code, self._clock(), closed_too=closed_too)
-            who = (people.c.code == room.code, people.c.seat == seat.key)
-            person = connection.execute(select(people).where(*who)).first()
+        with self._room(rooms.c.code == seat.code, closed_too=closed_too) as room:
+            person = room.person_of(seat.key)
             if person is None:
                 raise RoomError("no_seat")
             if person.waiting:
                 raise RoomError("waiting")
             if leading and not person.leads:
                 raise RoomError("not_leading")
-            yield Change(connection, room, person.number)
-        self._look_again(room)
+            yield room, person
 
     def _write_over(self) -> None:
         """Let nothing of what was removed stay in SQLite's log of writes: in its file it is zeros already."""
@@ -115,7 +116,6 @@ class RoomDatabase:
     # ---- Rooms as they were last read ----
 
     def _look(self, code: str) -> Room:
-        """The room of a code, as `RoomStore.look` gives it."""
         kept, mine = self._kept[code], self._versions().get(code, 0)
         if not kept.lock.acquire(blocking=kept.room is None or kept.room.version < mine):
             assert kept.room is not None
@@ -141,7 +141,7 @@ class RoomDatabase:
         found: dict[str, int] = self._mine.__dict__.setdefault("versions", {})
         return found
 
-    def _look_again(self, room: Row[Any]) -> None:
+    def _look_again(self, room: Room) -> None:
         """Have the room read soon by those who look, and by this thread the next time it does."""
         self._versions()[room.code] = room.version
         kept = self._kept.get(room.code)
@@ -151,32 +151,21 @@ class RoomDatabase:
     def _read(self, code: str, kept: _Kept) -> Room:
         """The room as it is in the database, or as it was kept if nothing has changed there."""
         now = self._clock()
+        which = (rooms.c.code == code, rooms.c.expires > now)
         with self._reading() as connection:
-            room = connection.execute(select(rooms).where(rooms.c.code == code, rooms.c.expires > now)).first()
-            if room is None:
-                raise RoomError("no_room")
-            unchanged = kept.room is not None and kept.room.version == room.version
-            if unchanged and kept.checked - kept.read < PRESENCE_SECONDS:
+            version = connection.execute(select(rooms.c.version).where(*which)).scalar()
+            fresh = kept.room is not None and kept.room.version == version
+            if fresh and kept.checked - kept.read < PRESENCE_SECONDS:
                 assert kept.room is not None
                 return kept.room
-            kept.read = kept.checked
-            found = {
-                table: connection.execute(select(table).where(table.c.code == code).order_by(*table.primary_key)).all()
-                for table in (people, revealed, questions, votes)
-            }
-            guessed = read_guesses(connection, code)
-        shown = {name: value for name, value in room._mapping.items() if name in Room.__dataclass_fields__}
-        shown |= {
-            "revealed": frozenset((row.lesson, row.step) for row in found[revealed]),
-            "people": tuple(read_person(row, now) for row in found[people]),
-            "guesses": guessed,
-            "questions": read_questions(
-                found[questions], found[votes], {row.number: row.name for row in found[people]}
-            ),
-            "seats": {row.seat: row.number for row in found[people]},
-            "networks": {row.number: row.network for row in found[people]},
-        }
-        return Room(**shown)
+            document = connection.execute(select(rooms.c.document).where(*which)).scalar()
+        if document is None:
+            raise RoomError("no_room")
+        kept.read = kept.checked
+        room = decode(document, type=Room)
+        for person in room.people:  # so that a room is the same as long as the same people are here
+            person.here, person.seen = person.seen > now - HERE_SECONDS, 0.0
+        return room
 
 
 @contextmanager
@@ -189,73 +178,20 @@ def _said_in_a_sentence() -> Iterator[None]:
         raise RoomError("unreachable") from error
 
 
-def next_version(connection: Connection, which: Any, now: float, *, closed_too: bool = False) -> Row[Any]:
-    """The room, with its next version. Its row is locked from here on: changes of a room come one after the other."""
-    step = update(rooms).where(which, rooms.c.expires > now).values(version=rooms.c.version + 1)
-    room = connection.execute(step.returning(rooms)).first()
-    if room is None:
-        raise RoomError("no_room")
-    if room.closed is not None and not closed_too:
-        raise RoomError("closed")
-    return room
+def locked(connection: Connection, which: Any, now: float) -> Room | None:
+    """A room whose row nobody else changes until the transaction ends; None if there is none."""
+    found = select(rooms.c.document).where(which, rooms.c.expires > now).with_for_update()
+    document = connection.execute(found).scalar()
+    return None if document is None else decode(document, type=Room)
 
 
-def is_there(connection: Connection, table: Table, **key: Any) -> bool:
-    """Whether a table has a row with this key."""
-    return connection.execute(select(table.c.code).filter_by(**key)).first() is not None
+def write(connection: Connection, room: Room) -> None:
+    """Put a room that is locked in place of what the database has of it."""
+    values = {"version": room.version, "secret": room.secret, "document": encode(room)}
+    connection.execute(update(rooms).where(rooms.c.code == room.code).values(**values))
 
 
-def put(connection: Connection, table: Table, key: dict[str, Any], values: dict[str, Any]) -> None:
-    """Write a row, in place of the one with the same key. The room's row is locked, so nobody comes in between."""
-    if not connection.execute(update(table).filter_by(**key).values(**values)).rowcount:
-        connection.execute(insert(table).values(**key, **values))
-
-
-def last_question(connection: Connection, code: str) -> Row[Any] | None:
-    """The row of the question that a room was asked last."""
-    ordered = select(questions).where(questions.c.code == code).order_by(questions.c.number.desc())
-    return connection.execute(ordered.limit(1)).first()
-
-
-# ---- Rows as what a page sees, and what somebody sends as it is written ----
-
-
-def read_guesses(connection: Connection, code: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """By step what was guessed, sorted. The database counts equal guesses: a class makes thousands in an hour."""
-    what = (guesses.c.lesson, guesses.c.step, guesses.c.kept)
-    counted = select(*what, func.count()).where(guesses.c.code == code).group_by(*what)
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for lesson, step, kept, times in connection.execute(counted):
-        found[lesson, step] += [kept] * times
-    return {key: tuple(sorted(kept)) for key, kept in found.items()}
-
-
-@lru_cache(maxsize=4096)
-def _read_figures(text: str) -> Figures:
-    """Most of a room's figures are those of the last look, and many people stand at one setting."""
-    figures: Figures = json.loads(text)
-    return figures
-
-
-def read_person(row: Row[Any], now: float) -> Person:
-    """Somebody in a room, from a row of `people`."""
-    here = row.seen > now - HERE_SECONDS
-    return Person(row.number, row.name, row.leads, row.waiting, here, row.at, row.link, _read_figures(row.figures))
-
-
-def read_questions(asked: Any, sent: Any, names: dict[int, str]) -> tuple[Question, ...]:
-    """Questions with their votes, from rows of both; `names` are those of the people by number."""
-    by_question: dict[int, list[Vote]] = defaultdict(list)
-    for row in sent:
-        figures = _read_figures(row.figures)
-        vote = Vote(row.person, names[row.person], row.round, row.link, figures, row.reason, row.choice)
-        by_question[row.question].append(vote)
-    found = []
-    for row in asked:
-        a, b = (Model(**model) for model in json.loads(row.pair)) if row.pair else (None, None)
-        state = (row.rounds, row.open, row.shown, row.ended)
-        found.append(Question(row.number, row.kind, *state, a, b, tuple(by_question[row.number])))
-    return tuple(found)
+# ---- What somebody sends as it is kept ----
 
 
 def checked_word(text: str) -> str:
@@ -279,9 +215,9 @@ def checked_link(link: str) -> str:
     return link
 
 
-def written_figures(figures: Figures) -> str:
-    """As JSON; those that are not known (not finite) are left out."""
+def checked_figures(figures: Figures) -> dict[str, float]:
+    """Those that are known (finite)."""
     known = {str(name): float(value) for name, value in figures.items() if math.isfinite(value)}
     if len(known) > MOST_FIGURES or any(len(name) > WORD_LENGTH or not name.isprintable() for name in known):
         raise RoomError("too_long")
-    return json.dumps(known)
+    return known

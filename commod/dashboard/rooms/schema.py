@@ -1,4 +1,4 @@
-"""The tables of the rooms, and how a database comes to have them."""
+"""The table of the rooms, and how a database comes to have it."""
 
 import os
 from pathlib import Path
@@ -11,24 +11,9 @@ from sqlalchemy.exc import ArgumentError
 from commod.dashboard.rooms.contents import RoomError
 from commod.installation import needs_extra
 
-VERSION = 3
-# By version, the statements that lead from it to the next one. An empty database gets the tables below at once.
-UPGRADES: dict[int, tuple[str, ...]] = {
-    1: ("ALTER TABLE people ADD COLUMN at TEXT NOT NULL DEFAULT ''",),
-    2: (
-        "ALTER TABLE rooms ADD COLUMN seats INTEGER NOT NULL DEFAULT 0",
-        "UPDATE rooms SET seats = (SELECT coalesce(max(number), 0) FROM people WHERE people.code = rooms.code)",
-        "ALTER TABLE rooms ADD COLUMN door VARCHAR(6) NOT NULL DEFAULT 'open'",
-        "ALTER TABLE rooms ADD COLUMN most INTEGER NOT NULL DEFAULT 200",
-        "ALTER TABLE people ADD COLUMN waiting BOOLEAN NOT NULL DEFAULT FALSE",
-        "ALTER TABLE people ADD COLUMN network VARCHAR(16) NOT NULL DEFAULT ''",
-        *(
-            f"ALTER TABLE {table} ALTER COLUMN code TYPE VARCHAR(9)"
-            for table in ("rooms", "people", "guesses", "revealed", "questions", "votes")
-        ),
-    ),
-}
-
+VERSION = 4
+# Of earlier versions, whose rooms end when a newer program opens their database: a room lives for a day.
+_OLD_TABLES = ("votes", "questions", "revealed", "guesses", "people", "rooms")
 BUSY_SECONDS = 5
 _MIGRATION_LOCK = 0x636F6D6D6F64  # "commod": whoever else asks PostgreSQL for this number waits
 
@@ -37,80 +22,14 @@ metadata = sa.MetaData()
 schema = sa.Table("schema_version", metadata, sa.Column("version", sa.Integer, nullable=False))
 
 
-def _required(kind: Any, *names: str) -> list[sa.Column[Any]]:
-    return [sa.Column(name, kind, nullable=False) for name in names]
-
-
-def _of_a_room() -> sa.Column[str]:
-    return sa.Column("code", sa.ForeignKey("rooms.code", ondelete="CASCADE"), primary_key=True)
-
-
-def _of_a_person() -> tuple[sa.Column[int], sa.ForeignKeyConstraint]:
-    whose = sa.ForeignKeyConstraint(["code", "person"], ["people.code", "people.number"], ondelete="CASCADE")
-    return sa.Column("person", sa.Integer, primary_key=True), whose
-
-
-def _of_a_step() -> list[sa.Column[str]]:
-    return [sa.Column(name, sa.Text, primary_key=True) for name in ("lesson", "step")]
-
-
 rooms = sa.Table(
     "rooms",
     metadata,
     sa.Column("code", sa.String(9), primary_key=True),
     sa.Column("secret", sa.String(64), nullable=False, unique=True),  # its hash
-    *_required(sa.Integer, "version"),
-    *_required(sa.Double, "opened"),
+    sa.Column("version", sa.Integer, nullable=False),
     sa.Column("expires", sa.Double, nullable=False, index=True),
-    sa.Column("closed", sa.Double),
-    *_required(sa.Text, "lesson", "step"),
-    *_required(sa.Boolean, "together", "frozen"),
-    sa.Column("timer_ends", sa.Double),
-    *_required(sa.Integer, "seats"),  # given so far: the number of one that was taken away is never given again
-    *_required(sa.String(6), "door"),
-    *_required(sa.Integer, "most"),  # the size of the class
-)
-
-people = sa.Table(
-    "people",
-    metadata,
-    _of_a_room(),
-    sa.Column("number", sa.Integer, primary_key=True),
-    sa.Column("seat", sa.String(64), nullable=False, unique=True),  # hash of token and browser
-    *_required(sa.Text, "name"),
-    *_required(sa.Boolean, "leads", "waiting"),  # waiting: until the leader lets them in
-    *_required(sa.String(16), "network"),  # tells only who in this room shares one
-    *_required(sa.Double, "seen"),
-    *_required(sa.Text, "at", "link", "figures"),  # the step that is open there; figures are JSON, as everywhere
-)
-
-guesses = sa.Table("guesses", metadata, _of_a_room(), *_of_a_person(), *_of_a_step(), *_required(sa.Text, "kept"))
-
-revealed = sa.Table("revealed", metadata, _of_a_room(), *_of_a_step())
-
-questions = sa.Table(
-    "questions",
-    metadata,
-    _of_a_room(),
-    sa.Column("number", sa.Integer, primary_key=True),
-    *_required(sa.String(4), "kind"),
-    *_required(sa.Integer, "rounds"),
-    *_required(sa.Boolean, "open"),
-    *_required(sa.Integer, "shown"),
-    *_required(sa.Boolean, "ended"),
-    *_required(sa.Text, "pair"),  # JSON: two links with their figures, or empty
-)
-
-votes = sa.Table(
-    "votes",
-    metadata,
-    _of_a_room(),
-    sa.Column("question", sa.Integer, primary_key=True),
-    sa.Column("round", sa.Integer, primary_key=True),
-    *_of_a_person(),
-    *_required(sa.Text, "link", "figures", "reason"),
-    *_required(sa.String(7), "choice"),
-    sa.ForeignKeyConstraint(["code", "question"], ["questions.code", "questions.number"], ondelete="CASCADE"),
+    sa.Column("document", sa.LargeBinary, nullable=False),  # the `Room` as JSON
 )
 
 
@@ -158,7 +77,7 @@ def _sqlite(url: URL) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves, below
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON"):
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")
@@ -179,9 +98,8 @@ def _migrate(connection: sa.Connection) -> None:
     found: int = connection.execute(sa.select(schema.c.version)).scalar_one()
     if found > VERSION:
         raise RoomError("newer_database", found=found, known=VERSION)
-    for version in range(found, VERSION):
-        for statement in UPGRADES[version]:
-            if "ALTER COLUMN" not in statement or connection.dialect.name == "postgresql":  # SQLite knows no lengths
-                connection.execute(sa.text(statement))
     if found < VERSION:
+        for table in _OLD_TABLES:
+            connection.execute(sa.text(f"DROP TABLE IF EXISTS {table}"))
+        metadata.create_all(connection)
         connection.execute(sa.update(schema).values(version=VERSION))

@@ -1,4 +1,4 @@
-"""Settings in a link, and what a teacher's link leaves to whoever opens it. Whatever a link holds, it is read."""
+"""What is in a link: settings, what a teacher leaves to learners, and requirements. Whatever it holds, it is read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,8 +7,20 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from commod.dashboard.state.lesson_data import is_lesson_data
-from commod.dashboard.state.settings import CONTROLS, OWN_PREFIX, Settings, defaults, first_data, offered, opening
+from commod.dashboard.state.settings import (
+    CONTROLS,
+    OWN_PREFIX,
+    Settings,
+    criteria_of,
+    defaults,
+    features_of,
+    first_data,
+    offered,
+    opening,
+)
 from commod.datasets import TASKS, damaged_files
+from commod.decisions import RULES, Requirements, RequirementsError, Rule
+from commod.metrics.figures import CRITERIA
 
 # What a teacher's link can leave to a learner. How a model is looked at is always theirs.
 FREEZABLE = tuple(name for name, control in CONTROLS.items() if control.freezable)
@@ -124,3 +136,45 @@ def _written(value: Any) -> str:
 def _fault(name: str, text: str, why: str, used: str) -> tuple[str, str]:
     shown = text if len(text) <= 20 else text[:20] + "…"
     return f"The link asks for {name} = “{shown}”, which {why}", f"{used} is used."
+
+
+# ---- what is required ----
+
+# Their name in a link.
+REQUIRED = "req"
+
+
+def rules_of(task: str) -> dict[str, Rule]:
+    """The requirements that can be told of a task: none of a criterion that is not offered on it."""
+    told = criteria_of(task)
+    untold = {criterion.figure_name for name, criterion in CRITERIA.items() if name not in told}
+    return {name: rule for name, rule in RULES.items() if name not in untold}
+
+
+def applicable(requirements: Requirements, task: str) -> Requirements:
+    """What of requirements can be told of a task; features that it does not have cannot be kept out of it."""
+    if not requirements:
+        return requirements
+    told, known = rules_of(task), features_of(task)
+    kept_out = tuple(name for name in requirements.kept_out if name in known)
+    if len(kept_out) == len(known):  # which would leave nothing to an update
+        kept_out = ()
+    limits = {name: limit for name, limit in requirements.limits.items() if name in told}
+    return Requirements(**limits, kept_out=kept_out, direction=requirements.direction)
+
+
+def requirements_to_link(requirements: Requirements) -> dict[str, str]:
+    """Query parameters that hold the requirements; none if nothing is required."""
+    return {REQUIRED: requirements.text} if requirements else {}
+
+
+def requirements_from_link(parameters: Mapping[str, str], task: str) -> tuple[Requirements, list[str]]:
+    """Requirements from query parameters, and a sentence if they could not be used as they stand."""
+    try:
+        asked = Requirements.from_text(parameters.get(REQUIRED, ""))
+    except RequirementsError as error:
+        return Requirements(), [f"The requirements of the link are left out. {error}"]
+    found = applicable(asked, task)
+    if found == asked:
+        return found, []
+    return found, ["The link requires what cannot be told of the data that are shown: the rest of it is required."]

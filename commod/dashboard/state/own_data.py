@@ -166,8 +166,7 @@ def session_with(data: str) -> str | None:
 
 def own_data() -> OwnData | None:
     """What this session has uploaded, if anything."""
-    found: OwnData | None = st.session_state.get(_OWN)
-    return found
+    return st.session_state.get(_OWN)
 
 
 def hold(own: OwnData) -> None:

@@ -23,9 +23,7 @@ import pandas as pd
 
 from commod import __version__
 from commod.dashboard.state.controls import clean_line
-from commod.dashboard.state.link import from_link, to_link
-from commod.dashboard.state.requirements import PARAMETER as REQUIRED
-from commod.dashboard.state.requirements import requirements_from_link, requirements_to_link
+from commod.dashboard.state.link import REQUIRED, from_link, requirements_from_link, requirements_to_link, to_link
 from commod.dashboard.state.settings import (
     CONTROLS,
     OWN_PREFIX,
@@ -233,7 +231,6 @@ class _Entry(msgspec.Struct):
 
 
 def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[str]]:
-    """One run of a file."""
     named = entry.get("name") if isinstance(entry, dict) else None
     name = (clean_name(named) if isinstance(named, str) else "") or f"Run {place}"
     try:

@@ -8,10 +8,17 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from commod.dashboard.state.lesson_data import is_lesson_data
-from commod.dashboard.state.link import Access, access_from_link, from_link, to_link
+from commod.dashboard.state.link import (
+    Access,
+    access_from_link,
+    applicable,
+    from_link,
+    requirements_from_link,
+    requirements_to_link,
+    to_link,
+)
 from commod.dashboard.state.own_data import OwnData, hold, own_data, release
 from commod.dashboard.state.page_state import HELD, PageState
-from commod.dashboard.state.requirements import applicable, requirements_from_link, requirements_to_link
 from commod.dashboard.state.settings import (
     CONTROLS,
     Settings,

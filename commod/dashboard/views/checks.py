@@ -117,7 +117,6 @@ def meanings() -> str:
 
 
 def _meaning(name: str) -> str:
-    """What a check counts, and its bounds."""
     word = words(session.language())[f"check_{name}"]
     return f"{word.tip} {word.more}"
 

@@ -50,7 +50,6 @@ def _draw(names: Iterable[str]) -> None:
 
 
 def _steps() -> None:
-    """Back, forth, and to the start, as far as there is a way."""
     state, here = session.state(), session.current()
     ways = {
         "undo": (session.undo, bool(state.past)),

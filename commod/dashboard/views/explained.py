@@ -7,7 +7,7 @@ import pyarrow as pa
 import streamlit as st
 from markupsafe import Markup
 
-from commod.charts import plot_changes, plot_contributions, plot_f1_by_depth
+from commod.charts import plot_changes, plot_contributions
 from commod.charts.bars import ACCOUNTS
 from commod.charts.plausibility import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
 from commod.dashboard.jobs import tasks
@@ -24,7 +24,7 @@ from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.words import say, say_declared, say_in_html, tip
 from commod.experiments.biased import disadvantaged, figures_if_missed, scene_in_truth, shares_to_ask
 from commod.explain import ChangeTree, ShapComparison
-from commod.explain.forms import form_in_words, guess_in_words
+from commod.explain.concepts import form_in_words, guess_in_words
 from commod.explain.plausibility import explain_certainty
 from commod.metrics.figures import FIGURES
 
@@ -81,10 +81,7 @@ def draw_concepts(result: FitResult) -> None:
 
 def cards_of(result: FitResult) -> Markup:
     """A card for each concept."""
-    made: Markup = result.keep(
-        "cards", lambda: concept_cards(result.loadings, result.concepts, result.task.spec.people)
-    )
-    return made
+    return result.keep("cards", lambda: concept_cards(result.loadings, result.concepts, result.task.spec.people))
 
 
 RECORD = Table(
@@ -123,14 +120,19 @@ def draw_record(result: FitResult) -> None:
     shown = frame[frame["count"] > 0].reset_index(drop=True)
     if result.has_many_groups:
         shown = shown.sort_values("count", ascending=False, kind="stable")
-    bars = []
-    for rank, row in enumerate(shown.to_dict("records")):
-        for place, (who, part) in enumerate(
-            ((say_declared(RIGHT_NOW), "right"), (say_declared(RIGHT_BEFORE), "wrong"))
-        ):
-            name = f"{row['group']}, {row['direction']} ({say_declared(format(row['count'], ','))})"
-            share = row[part] / row["count"]
-            bars.append({"name": name, "rank": rank, "who": who, "place": place, "people": row[part], "share": share})
+    parts = [(say_declared(RIGHT_NOW), "right"), (say_declared(RIGHT_BEFORE), "wrong")]
+    bars = [
+        {
+            "name": f"{row['group']}, {row['direction']} ({say_declared(format(row['count'], ','))})",
+            "rank": rank,
+            "who": who,
+            "place": place,
+            "people": row[part],
+            "share": row[part] / row["count"],
+        }
+        for rank, row in enumerate(shown.to_dict("records"))
+        for place, (who, part) in enumerate(parts)
+    ]
     draw(
         plot_record,
         pd.DataFrame(bars),
@@ -222,29 +224,18 @@ def draw_tree(result: FitResult, depth: int) -> None:
             st.html(say_in_html(tree_of(result, found, depth)))
         with narrow:
             st.metric(say_declared("F1 of the tree on test"), say_declared(f"{found.f1:.2f}"), help=tip("f1"))
-            frame = result.keep(f"f1_{depth}", lambda: _depths(found, depth))
             why = " No leaf is mostly “changed”: allow more questions." if found.f1 == 0 else ""
-            columns = {"depth": ("Depth (questions)", ""), "f1": ("F1 on test", ".3f"), "leaves": ("Leaves", ",")}
-            draw(
-                plot_f1_by_depth,
-                frame,
-                alt="F1 of the tree by its depth.",
-                table=Table("F1 by depth as a table", "depths_table", columns),
-                caption="Learnt on the training part, counted on test. A high F1 with few questions means that the "
-                f"changes are easy to describe.{why}",
+            st.caption(
+                say_declared(
+                    "Learnt on the training part, counted on test. A high F1 with few questions means that the changes "
+                    f"are easy to describe.{why}"
+                )
             )
 
 
 def tree_of(result: FitResult, found: ChangeTree, depth: int) -> str:
     """The tree as HTML."""
-    made: str = result.keep(f"tree_{depth}", lambda: tree_list(found))
-    return made
-
-
-def _depths(found: ChangeTree, depth: int) -> pa.Table:
-    """Rows of the chart of F1 by depth."""
-    columns = found.f1_by_depth.to_dict("list")
-    return pa.table(columns | {"shown": [tried == depth for tried in columns["depth"]]})
+    return result.keep(f"tree_{depth}", lambda: tree_list(found))
 
 
 def account_columns(shap: str, form: str) -> dict[str, tuple[str, str]]:
@@ -260,23 +251,16 @@ def account_columns(shap: str, form: str) -> dict[str, tuple[str, str]]:
 
 def draw_accounts(features: pd.DataFrame, table: Table, **options: Any) -> None:
     """Both accounts of the features in one chart; `features` has a row each, ``label, commod, shap, shap_low, …``."""
-    draw(plot_contributions, _accounts(features), table=table, **options)
-
-
-def _accounts(features: pd.DataFrame) -> pa.Table:
-    """Rows of the chart of both accounts."""
-    columns = features.to_dict("list")
-    n, none = len(features), [0.0] * len(features)
-    return pa.table(
-        {
-            "label": columns["label"] * 2,
-            "rank": [*range(n)] * 2,
-            "account": [account for account in map(say_declared, ACCOUNTS) for _ in range(n)],
-            "value": columns["commod"] + columns["shap"],
-            "low": none + columns["shap_low"],
-            "high": none + columns["shap_high"],
-        }
-    )
+    columns, n = features.to_dict("list"), len(features)
+    rows = {
+        "label": columns["label"] * 2,
+        "rank": [*range(n)] * 2,
+        "account": [account for account in map(say_declared, ACCOUNTS) for _ in range(n)],
+        "value": columns["commod"] + columns["shap"],
+        "low": [0.0] * n + columns["shap_low"],
+        "high": [0.0] * n + columns["shap_high"],
+    }
+    draw(plot_contributions, pa.table(rows), table=table, **options)
 
 
 def draw_shap(result: FitResult) -> None:

@@ -2,13 +2,9 @@
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import lru_cache
-from io import BytesIO
-from typing import Any
+from pathlib import Path
 
-import numpy as np
 import streamlit as st
-from PIL import Image
 
 from commod.dashboard.server.startup import start, wait_until_handed_over
 from commod.dashboard.state import session
@@ -21,6 +17,8 @@ from commod.dashboard.views import room
 from commod.dashboard.views.pages import menu_page, navigation
 from commod.datasets import damaged_files
 
+# Two points, f and g; an icon by name would be fetched from elsewhere.
+_ICON = str(Path(__file__).parent / "browser" / "icon.png")
 # Whether this thread is drawing a page already.
 _is_open: ContextVar[bool] = ContextVar("is_open", default=False)
 
@@ -35,7 +33,7 @@ def open_page(explore: Callable[[], None]) -> None:
         explore()
         return
     # Set before the menu: otherwise the icon of the menu becomes that of the page, and is fetched from elsewhere.
-    st.set_page_config(page_icon=_icon(), layout="wide")
+    st.set_page_config(page_icon=_ICON, layout="wide")
     before = _is_open.set(True)
     try:
         st.navigation(navigation(_language()), position="top").run()
@@ -84,18 +82,6 @@ def language_choice() -> None:
 
 def _language() -> str:
     return session.spoken() if sound_data() else FIRST
-
-
-@lru_cache(maxsize=1)
-def _icon() -> Any:
-    """Two points, f and g, as pixels: an icon by name would be fetched from elsewhere."""
-    rows, columns = np.mgrid[:32, :32]
-    icon = np.full((32, 32, 3), 255, dtype=np.uint8)
-    icon[(rows - 10) ** 2 + (columns - 9) ** 2 < 40] = (0, 114, 178)
-    icon[(rows - 21) ** 2 + (columns - 22) ** 2 < 70] = (213, 94, 0)
-    file = BytesIO()
-    Image.fromarray(icon).save(file, "PNG")
-    return file.getvalue()
 
 
 def back_to_the_top(turn: int) -> None:

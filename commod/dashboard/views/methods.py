@@ -1,7 +1,6 @@
 """Which methods the Compare page draws, and waiting for their sweeps."""
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -218,7 +217,6 @@ def styles_of(names: Any) -> tuple[MethodStyle, ...]:
 
 
 def _style(name: str) -> MethodStyle:
-    """How a method is drawn, whatever else is."""
     method = METHODS[name]
     peers = [key for key, other in METHODS.items() if other.family == method.family and key != "commod"]
     if name == "commod":
@@ -266,7 +264,7 @@ def collect(
     paint: Callable[[dict[str, Sweep]], object],
     form: Form = (),
 ) -> dict[str, Sweep]:
-    """Sweep the methods that are not `found`, a progress bar each, and return what there is for the caller to draw.
+    """Sweep the methods that are not `found`, with a progress bar, and return what there is for the caller to draw.
 
     `paint` is called whenever a method is done and another is missing. Leaving the page, changing the scene or pressing
     Stop ends sweeps that nobody else waits for; what is done stays.
@@ -277,16 +275,28 @@ def collect(
     if not missing:
         return found
     if page.stopped:
-        _offer_to_go_on(place, len(found), len(names))
+        with place.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.markdown(f"Stopped: {len(found)} of {len(names)} methods are drawn.")
+            button("Go on", "play_arrow", _stop, False)
         return found
     if found:
         paint(found)
     failed: list[str] = []
     with place.container(border=True), ExitStack() as places_in_queue:
-        bars = _Bars(missing, len(names))
+        head = st.container(horizontal=True, vertical_alignment="center")
+        told, bar = head.empty(), st.empty()
+        head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
         tickets = {name: places_in_queue.enter_context(submit(sweep_of(name, settings, form))) for name in missing}
-        for name in watch(tickets, bars.look):
-            bars.clear(name)
+
+        def look(left: Mapping[str, Ticket]) -> float:
+            done = len(names) - len(left)
+            at_work = [f"{METHODS[name].title} {one.progress:.0%}" for name, one in left.items() if one.progress]
+            told.markdown(f"**{done} of {len(names)} methods are done.** The picture grows as they come in.")
+            share = (done + sum(ticket.progress for ticket in left.values())) / len(names)
+            bar.progress(min(share, 1.0), text=f"At work: {', '.join(at_work)}" if at_work else "Waiting …")
+            return SLOW_POLL
+
+        for name in watch(tickets, look):
             try:
                 found[name] = tickets.pop(name).result()
             except Exception as error:
@@ -300,54 +310,5 @@ def collect(
     return {name: found[name] for name in names if name in found}  # in the registry's order, not that of arrival
 
 
-class _Bars:
-    """A progress bar for each method that is missing, and a button that stops them all."""
-
-    def __init__(self, missing: Sequence[str], total: int) -> None:
-        head = st.container(horizontal=True, vertical_alignment="center")
-        self._told, self._total = head.empty(), total
-        head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
-        columns = st.columns(2, gap="medium")
-        self._bars = {name: columns[i % 2].empty() for i, name in enumerate(missing)}
-        self._shown: dict[str, tuple[float, int, str]] = {}
-        self._started: dict[str, float] = {}
-
-    def look(self, left: Mapping[str, Ticket]) -> float:
-        done = self._total - len(left)
-        self._told.markdown(f"**{done} of {self._total} methods are done.** The picture grows as they come in.")
-        for name, ticket in left.items():
-            now = (round(ticket.progress, 2), ticket.before, ticket.note)
-            if now[0] > 0:
-                self._started.setdefault(name, time.monotonic())
-            if self._shown.get(name) != now:
-                self._shown[name] = now
-                text = f"{METHODS[name].title}: {self._words(name, *now)}"
-                self._bars[name].progress(now[0], text=text)
-        return SLOW_POLL
-
-    def clear(self, name: str) -> None:
-        self._bars[name].empty()
-
-    def _words(self, name: str, share: float, before: int, note: str) -> str:
-        if before:
-            return f"waiting, {before} before it"
-        if note:
-            return f"{share:.0%}. {note}"
-        if share < 0.1:
-            return f"{share:.0%}"
-        seconds = (time.monotonic() - self._started[name]) * (1.0 - share) / share
-        return f"{share:.0%}, about {seconds:.0f} s left"
-
-
-def _stop() -> None:
-    state().stopped = True
-
-
-def _go_on() -> None:
-    state().stopped = False
-
-
-def _offer_to_go_on(place: Any, done: int, total: int) -> None:
-    with place.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(f"Stopped: {done} of {total} methods are drawn.")
-        button("Go on", "play_arrow", _go_on)
+def _stop(stopped: bool = True) -> None:
+    state().stopped = stopped

@@ -65,8 +65,7 @@ def current_model(*, without: Collection[str] = ()) -> FitResult:
 def known_splits(result: FitResult) -> Refits | None:
     """What is known of it; None until it is computed."""
     task = tasks.splits(result)
-    found: Refits | None = None if task is None else get(task)
-    return found
+    return None if task is None else get(task)
 
 
 def begin_splits(result: FitResult, drawn: Refits | None) -> Pending | None:

@@ -16,7 +16,7 @@ from commod.dashboard.views.methods import Form, on_explore, own_sweep
 from commod.dashboard.views.words import say
 from commod.decisions import Interview, models_to_choose_from
 from commod.experiments import Scene, Sweep
-from commod.explain.hundred import count_hundred
+from commod.explain.groups import count_hundred
 from commod.metrics import change_table, compared_groups
 
 

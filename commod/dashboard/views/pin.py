@@ -52,7 +52,6 @@ def pin_here(settings: Settings) -> None:
 
 
 def _form(settings: Settings) -> None:
-    """Name and button; another model has another name, and a field of its own."""
     usual = default_name(settings)
     key = f"pin_name_{usual}"
     with st.form("pin", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
 
 from commod.dashboard import rooms
-from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import while_waiting
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.rooms import Here, Room, RoomError, Seat
@@ -56,7 +55,6 @@ class Known:
     followed: tuple[str, str] | None = None  # lesson and step gone to with the others
     goes_there: bool = False  # whether they asked to be led to the room's step
     stands_at: str = ""
-    frontier: tuple[object, Ticket] | None = None  # the sweep that was asked for, of which problem
     guesses: dict[tuple[str, str, str], str] = field(default_factory=dict)  # (room, lesson, step)
 
 
@@ -155,8 +153,7 @@ def present() -> Here | None:
 
 def figures_of(result: FitResult) -> dict[str, float]:
     """What a room is told of a model, on test: shares, how many people are better and worse off, and the same of f."""
-    found: dict[str, float] = result.keep("room_figures", lambda: _figures_of(result))
-    return found
+    return result.keep("room_figures", lambda: _figures_of(result))
 
 
 def _figures_of(result: FitResult) -> dict[str, float]:
@@ -263,33 +260,34 @@ def invite() -> None:
 EVERY = 3.0
 # For so long it is said that a timer has run out.
 OVER_SECONDS = 60
-# Under this name a session keeps how the line was last drawn by the page.
-_DRAWN = "room_drawn"
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What the line of a page was drawn for, and where it stands."""
-
-    script: str
-    place: Any
-    asked: tuple[object, ...] | None
-    line: str
 
 
 def strip(script: str) -> None:
     """At the top of a page, for whoever is in a room: what happens there. The board says it itself."""
     here = present()
     tell_trouble()
-    st.session_state.pop(_DRAWN, None)
     while_waiting(None)
-    if is_seated() and not (here is not None and here.leads and script == ROOM):
-        while_waiting(look_in)
-        place = st.empty()
-        drawn_for = None if here is None else asked(script, here)
-        st.session_state[_DRAWN] = Drawn(script, place, drawn_for, "" if here is None else _in_one_line(script, here))
-        with place.container():
-            _line(script, drawn_for)
+    if not is_seated() or (here is not None and here.leads and script == ROOM):
+        return
+    place, shown = st.empty(), None if here is None else (asked(script, here), _in_one_line(script, here))
+
+    def look_in() -> None:
+        """Keep the line as it should be while the page waits for something to be computed, and no fragment runs."""
+        nonlocal shown
+        here = present()
+        if here is None:
+            return
+        if shown is None or asked(script, here) != shown[0]:
+            st.rerun()
+        act(lambda store: store.seen(here.seat, _open_step(script)))
+        if (line := _in_one_line(script, here)) != shown[1]:
+            shown = shown[0], line
+            with place.container():
+                _draw_line(script, here)
+
+    while_waiting(look_in)
+    with place.container():
+        _line(script, None if shown is None else shown[0])
 
 
 def asked(script: str, here: Here) -> tuple[object, ...]:
@@ -304,21 +302,6 @@ def asked(script: str, here: Here) -> tuple[object, ...]:
         state = question and (question.number, question.rounds, question.open, question.shown)
         found += (room.lesson, room.step, (room.lesson, room.step) in room.revealed, state)
     return found
-
-
-def look_in() -> None:
-    """Keep the line as it should be while a page waits for something to be computed, and no fragment runs."""
-    drawn: Drawn | None = st.session_state.get(_DRAWN)
-    here = present()
-    if drawn is None or here is None:
-        return
-    if asked(drawn.script, here) != drawn.asked:
-        st.rerun()
-    act(lambda store: store.seen(here.seat, _open_step(drawn.script)))
-    if (line := _in_one_line(drawn.script, here)) != drawn.line:
-        st.session_state[_DRAWN] = replace(drawn, line=line)
-        with drawn.place.container():
-            _draw_line(drawn.script, here)
 
 
 @st.fragment(run_every=EVERY)
@@ -360,7 +343,6 @@ def _in_one_line(script: str, here: Here) -> str:
 
 
 def _happening(script: str, room: Room) -> list[str]:
-    """What happens in an open room."""
     parts = [say("room.here", n=len(room.taking_part))]
     if left := time_left(room):
         parts.append(f":material/timer: {left}")
@@ -392,7 +374,6 @@ def step_in_words(room: Room) -> str:
 
 
 def _place(room: Room) -> int:
-    """Which of the lesson's steps a room is at."""
     return scenario(room.lesson, session.language()).places.get(room.step, 0)
 
 

@@ -50,7 +50,6 @@ def other_p_rule(result: FitResult, language: str = FIRST) -> str:
 
 
 def _tiles(result: FitResult, language: str) -> list[dict[str, Any]]:
-    """What `metric` shows of a model."""
     rows = result.figures.to_dict("index")
     figures = CRITERIA[result.settings.fairness].key_figures
     return [tile_of(figure, rows[figure.name], language) for figure in figures if figure.name in rows]

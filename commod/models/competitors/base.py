@@ -154,7 +154,8 @@ class Competitor(EditedModel, ABC):
         self.edits_ = given.sensitive is not None
         if given.sensitive is None:
             warn_caller(f"{NOBODY}: g = f.")
-            self._learn_nothing()
+            if hasattr(self, "max_iter"):
+                self.n_iter_ = 1  # one look, at nothing to be done
             return self
         try:
             with single_threaded():
@@ -172,9 +173,6 @@ class Competitor(EditedModel, ABC):
             self.__dict__ = before
             raise
         return self
-
-    def _learn_nothing(self) -> None:
-        """What is to be set where there is nobody to be fair to."""
 
     def _groups_in(self, X: Any, sensitive_features: Any) -> Any:
         return sensitive_features

@@ -109,9 +109,6 @@ class Frappe(Scored):
             self.concepts_ = pd.DataFrame(directions, index=index, columns=names)
             self.concept_weights_ = pd.Series(strengths, index=names, name="weight")
 
-    def _learn_nothing(self) -> None:
-        self.n_iter_, self.loss_ = 1, 0.0  # one look, at nothing to be done
-
     def _network(self, n_features: int) -> Any:
         """T, in double precision, T ≡ 0."""
         network: Any

@@ -63,9 +63,6 @@ class ModifiedNaiveBayes(GroupAwareScored):
         before = float(weight @ (y == 1 if self.own_line_ == 0 else own > self.own_line_))
         self.counts_, self.n_iter_ = _moved(evidence - self.own_line_, rows.groups, weight, cells, before, epsilon)
 
-    def _learn_nothing(self) -> None:
-        self.n_iter_ = 1  # one look, at nothing to be done
-
     def _margin(self, rows: Rows) -> Array:
         return self._evidence(rows.X) + _prior(self.counts_)[rows.groups] - self.own_line_
 

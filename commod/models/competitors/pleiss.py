@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from commod.models.adversary import Array
 from commod.models.base_scores import logits_of_probabilities
@@ -72,7 +71,8 @@ class InformationWithholding(GroupAwareScored):
 def _cost(scores: Array, group: Rows, labels: Array, kind: str) -> float:
     """Generalised false positive or negative rate, or half their sum weighted by how often they can occur."""
     positive = labels == 1
-    mean_0, mean_1 = (_mean_where(here, scores, group) for here in (~positive, positive))
+    weight = np.ones(len(scores)) if group.weight is None else group.weight
+    mean_0, mean_1 = (float(np.average(scores[here], weights=weight[here])) for here in (~positive, positive))
     false_positive, false_negative = mean_0, 1.0 - mean_1
     if kind == "fpr":
         return false_positive
@@ -80,7 +80,3 @@ def _cost(scores: Array, group: Rows, labels: Array, kind: str) -> float:
         return false_negative
     rate = float(group.mean(positive))
     return 0.5 * (false_positive * (1.0 - rate) + false_negative * rate)
-
-
-def _mean_where(here: NDArray[np.bool_], scores: Array, group: Rows) -> float:
-    return float(np.average(scores[here], weights=None if group.weight is None else group.weight[here]))

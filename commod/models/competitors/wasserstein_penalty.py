@@ -79,9 +79,6 @@ class Wass1LogisticRegression(Scored):
         self.penalty_ = distance_to_barycentre(sigmoid(own), rows.groups, weight)[0]
         self.own_line_ = logit_of_threshold(self.threshold, self.base_model_, own, y, rows.weight)
 
-    def _learn_nothing(self) -> None:
-        self.n_iter_ = 1  # one look, at nothing to be done
-
     def _margin(self, rows: Rows) -> Array:
         return rows.X @ self.coef_ + self.intercept_ - self.own_line_
 

@@ -177,7 +177,7 @@ def test_every_method_has_a_family_and_an_old_link_still_chooses_from_all():
     assert {method.family for method in METHODS.values()} == set(FAMILIES)
     assert METHODS["commod"].family == "blind"
     assert METHODS["hardt"].family == "told"
-    assert METHODS["mnb"].family == METHODS["rnf"].family == "own"  # whatever it must be told
+    assert METHODS["mnb"].family == METHODS["wass1_penalised"].family == "own"  # whatever it must be told
 
 
 def test_where_nobody_is_changed_there_is_nothing_to_draw_in_segments_and_nobody_wins(monkeypatch):

@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE
 
 # What is folded, or opened by a click.
 FOLDS = (
-    *("numbers", "share", "python", "pin_here", "changes_table", "groups_table", "depths_table"),
+    *("numbers", "share", "python", "pin_here", "changes_table", "groups_table"),
     *("contributions_table", "record_table", "certainty_table", "curve_table", "conflict_table", "rivals_table"),
 )
 # What is called the same in both languages: symbols, methods, a test; and charges as the court has recorded them.

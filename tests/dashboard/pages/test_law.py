@@ -10,7 +10,7 @@ import pytest
 
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.take_home import page as take_home
-from commod.dashboard.pages.take_home.card import model_card
+from commod.dashboard.pages.take_home.files import model_card
 from commod.dashboard.pages.take_home.report_law import UNKNOWN, impact_ratios, law_parts
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.impact import impact_in_words

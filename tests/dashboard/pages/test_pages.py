@@ -314,7 +314,7 @@ def test_the_paper_page_puts_f_and_the_quartiles_beside_the_printed_ones(look):
 
 def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monkeypatch):
     """With results as they were before, and with those of now."""
-    from commod.dashboard.pages.paper import figures as paper
+    from commod.dashboard.pages import paper
 
     read = paper.read
     models, about = read("table1")
@@ -334,7 +334,7 @@ def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monk
 
 
 def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):
-    from commod.dashboard.pages.paper import figures as paper
+    from commod.dashboard.pages import paper
     from commod.experiments.results import write_result
 
     whole = paper.read("table1")

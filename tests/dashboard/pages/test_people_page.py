@@ -105,25 +105,25 @@ def test_segments_are_ranked_and_their_number_is_told():
 def test_people_are_filtered_by_group_direction_leaf_and_feature(downloads):
     app = fine(run(PEOPLE))
     everyone = listed(app)
+    filters = widget(app, "multiselect", "Filter by")
+    fine(filters.set_value(["group", "better", "leaf"]).run())
     fine(widget(app, "multiselect", "Group").set_value(["White"]).run())
     white = listed(app)
     assert len(white) == (everyone["group"] == "White").sum() > 0
-    fine(widget(app, "multiselect", "Direction").set_value([True]).run())
+    fine(widget(app, "multiselect", "Now").set_value(["better"]).run())
     better = listed(app)
     assert len(better) == ((everyone["group"] == "White") & (everyone["better"] == "better")).sum() > 0
     assert set(better["decision"]) == {"passes the bar"}
     leaf = better["leaf"].iloc[0]
     fine(widget(app, "multiselect", "Leaf of the tree").set_value([leaf]).run())
     assert set(listed(app)["leaf"]) == {leaf}
-    for filter_ in app.multiselect:
-        filter_.set_value([])
-    fine(widget(app, "selectbox", "Feature").set_value("study").run())
+    fine(widget(app, "multiselect", "Filter by").set_value(["feature:study"]).run())
     fine(widget(app, "multiselect", "Study mode").set_value(["part-time"]).run())
     assert len(listed(app)) == (everyone["feature:study"] == "part-time").sum() > 0
-    fine(widget(app, "selectbox", "Feature").set_value("zgpa").run())
+    fine(widget(app, "multiselect", "Filter by").set_value(["feature:zgpa"]).run())
     slider = widget(app, "slider", "Cumulative grades (sd)")
     assert len(listed(app)) == len(everyone)  # the ends leave nobody out
-    low, high = slider.value
+    low, _ = slider.value
     fine(slider.set_value((low, 0.0)).run())
     assert len(listed(app)) == (everyone["feature:zgpa"] <= 0).sum() < len(everyone)
     assert f"**{len(listed(app)):,} of {len(everyone):,}** changed students" in words(app)
@@ -132,9 +132,10 @@ def test_people_are_filtered_by_group_direction_leaf_and_feature(downloads):
     assert float(rows[0]["r"]) == listed(app)["r"].iloc[0]
     assert rows[0]["Group"] in ("White", "Non-White")
     assert rows[0]["LSAT score (points)"] == str(listed(app)["feature:lsat"].iloc[0])
-    slider = widget(app, "slider", "Cumulative grades (sd)")
-    fine(slider.set_value((high, high)).run())
-    assert everyone["feature:zgpa"].max() < high
+    fine(widget(app, "multiselect", "Filter by").set_value(["group", "leaf"]).run())
+    gone = next(leaf for leaf in everyone["leaf"].unique() if leaf not in set(white["leaf"]))
+    fine(widget(app, "multiselect", "Group").set_value(["White"]).run())
+    fine(widget(app, "multiselect", "Leaf of the tree").set_value([gone]).run())
     assert not app.dataframe
     assert "Take a filter away" in app.info[0].value
 
@@ -171,11 +172,14 @@ def test_the_worse_decision_may_be_the_positive_one_and_small_groups_say_so(monk
 
 def test_filters_that_ask_nothing_keep_everyone():
     frame = pd.DataFrame({"group": ["a", "b"], "better": [True, False], "leaf": ["x", "y"], "feature:n": [1.0, 2.0]})
-    assert len(people_table.filtered(frame)) == 2
-    assert len(people_table.filtered(frame, groups=[], directions=[], leaves=[], feature="n", values=None)) == 2
-    assert len(people_table.filtered(frame, feature="n", values=(1.0, 1.0))) == 1
-    assert len(people_table.filtered(frame, directions=[False])) == 1
-    assert len(people_table.filtered(frame, groups=["a"], leaves=["y"])) == 0
+    assert len(people_table.filtered(frame, {})) == 2
+    assert len(people_table.filtered(frame, {"group": [], "better": [], "feature:n": (1.0, 2.0)})) == 2
+    assert len(people_table.filtered(frame, {"feature:n": (1.0, 1.0)})) == 1
+    assert len(people_table.filtered(frame, {"better": [False]})) == 1
+    assert len(people_table.filtered(frame, {"group": ["a"], "leaf": ["y"]})) == 0
+    unknown = frame.assign(**{"feature:n": [1.0, np.nan]})
+    assert len(people_table.filtered(unknown, {"feature:n": (1.0, 1.0)})) == 2  # the whole range
+    assert len(people_table.filtered(unknown, {"feature:n": (0.0, 0.5)})) == 0
 
 
 def test_headings_are_readable(law):

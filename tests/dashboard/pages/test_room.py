@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from commod.dashboard import rooms
 from commod.dashboard.jobs import service
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
-from commod.dashboard.pages.room import door, leading, pictures, report
+from commod.dashboard.pages.room import board, leading, pictures, report
 from commod.dashboard.pages.room.report import zipped_tables
 from commod.dashboard.rooms import Model, RoomError, room_database
 from commod.dashboard.state.link import link_of_model
@@ -21,22 +20,13 @@ from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.language import phrase
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question
-from commod.dashboard.views.pairs import Offer
 from commod.dashboard.views.room import figures_of
-from commod.decisions import Answer as Said
-from commod.decisions import Interview, models_to_choose_from
-from tests.dashboard.driving import fine, run, slider, small_sweep, tables, words
-from tests.waiting import PATIENCE
+from tests.dashboard.driving import fine, run, slider, tables, words
 
 ROOM, LESSON = "pages/room.py", "pages/lesson.py"
 USUAL = defaults("law_school")
 # What the model says at the first step.
 ANSWER = "f had expected **46** to"
-DIALOG = """
-from commod.dashboard.pages.room import leading
-from commod.dashboard.views.room import present
-leading._choose_pair(present())
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -352,12 +342,12 @@ def test_a_file_is_made_only_for_who_leads_when_it_is_asked_for(klass, monkeypat
     app = klass.page(second)
     app.session_state["room_files"] = True
     fine(app.run())
-    assert json.loads(made["json"]())["code"] == klass.opened.code
+    assert all(make() for make in made.values())
     klass.store.new_secret(klass.leader)
     for make in made.values():
         with pytest.raises(RoomError, match="Only who leads"):
             make()
-    assert set(made) == {"html", "zip", "json"}
+    assert set(made) == {"html", "zip"}
 
 
 def test_frozen_controls_stay_where_their_owner_left_them(klass):
@@ -434,7 +424,7 @@ def test_both_rounds_who_moved_and_why(klass):
     app = fine(click(app, "Show the votes"))
     assert "1 of 2 who voted twice have moved" in words(app)
     assert r"Bo \<b\>\: P-Rule 0.40 → 0.60, accuracy 75.0% → 70.0%" in words(app)
-    assert len(app.get("vega_lite_chart")) == 5
+    assert len(app.get("vega_lite_chart")) == 1
 
 
 def test_who_has_not_voted_again_is_named(klass):
@@ -505,7 +495,7 @@ def test_a_reason_outlives_other_pages_and_the_end_of_a_vote(klass):
 
 @pytest.mark.parametrize(("address", "warns"), [("http://localhost:8501/room", True), ("http://10.0.0.7/room", False)])
 def test_an_address_that_no_phone_can_open_is_told_before_the_class_comes(monkeypatch, klass, address, warns):
-    monkeypatch.setattr(door, "address", lambda: address)
+    monkeypatch.setattr(board, "address", lambda: address)
     for app in (fine(run(ROOM)), fine(klass.page(klass.leader))):
         told = [warning.value for warning in app.warning]
         assert any("Only this computer can open localhost" in text for text in told) == warns
@@ -546,28 +536,6 @@ def test_a_pair_is_counted(klass):
     assert rows == [["Model A", "First vote", "0"], ["Model B", "First vote", "1"], ["Neither", "First vote", "1"]]
 
 
-def test_the_most_telling_pair_is_asked_and_what_the_room_says_of_it_is_an_answer(klass, monkeypatch):
-    scene, sweep = small_sweep()
-    offer = Offer(USUAL, scene, sweep, Interview(models_to_choose_from(scene, sweep)))
-    monkeypatch.setattr(leading, "offer_of", lambda settings, place: offer)
-    assert leading.answers_of(klass.room, offer) == []
-    assert "Ask the most telling pair" in [
-        button.label for button in click(klass.page(klass.leader), "This model or that?").button
-    ]
-    dialog = AppTest.from_string(DIALOG, default_timeout=PATIENCE)  # its parts rerun alone, which the harness cannot do
-    dialog.query_params["room"], dialog.query_params["seat"] = klass.leader.code, klass.leader.token
-    click(fine(dialog.run()), "Ask the most telling pair")
-    asked = klass.room.question
-    first = offer.interview.most_telling([])
-    assert [asked.a.link, asked.b.link] == [link_of_model(offer.there(place)) for place in first]
-    assert asked.a.figures["accuracy"] == pytest.approx(offer.interview.models.loc[first[0], "accuracy"])
-    assert leading.answers_of(klass.room, offer) == [Said(*first, "s")]
-    klass.store.choose(klass.ann, "neither")
-    assert leading.answers_of(klass.room, offer) == [Said(*first, "n")]
-    klass.store.choose(klass.bo, "b")
-    assert leading.answers_of(klass.room, offer) == [Said(*first, "b")]
-
-
 # ---- without a page ----
 
 
@@ -598,8 +566,8 @@ def test_only_models_of_one_problem_are_in_one_picture(klass):
     klass.store.stand(cleo, *model(1.0))
     models, left_out = pictures.comparable(pictures.stands(klass.room))
     assert ([each.name for each in models], left_out) == (["Ann", "Cleo"], 1)
-    rows = pictures.points(models, None, "p_rule", kinds={1: "here"}, frontier="frontier", f="f")
-    assert rows[["kind", "people"]].to_numpy().tolist() == [["here", 2], ["f", 0]]
+    rows = pictures.models(models, {1: "here"}, "en").rows
+    assert rows[["kind", "people"]].to_numpy().tolist() == [["here", 2], [phrase("en", "room.f"), 0]]
 
 
 def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
@@ -643,9 +611,10 @@ def test_a_pair_is_taken_home_with_what_a_and_b_were(klass):
 
 def test_options_are_counted_beside_what_the_model_says():
     question, answer = Question("?", options=("yes", "no", "both")), Answer("no", "", also=("both",))
-    rows = pictures.chosen(["yes", "yes", "no"], question, answer, right="right", other="other")
+    rows = pictures.guesses(["yes", "yes", "no"], question, answer, "en").rows
+    right, other = phrase("en", "room.model_says"), phrase("en", "room.other_answer")
     found = rows[["name", "kind", "people"]].to_numpy().tolist()
-    assert found == [["yes", "other", 2], ["no", "right", 1], ["both", "right", 0]]
+    assert found == [["yes", other, 2], ["no", right, 1], ["both", right, 0]]
 
 
 def test_the_room_speaks_french(klass):

@@ -97,15 +97,6 @@ def test_a_right_code_always_works(store):
         assert store._clock() == before
 
 
-def test_a_room_of_an_older_version_keeps_its_short_code(store, database):
-    opened(store)
-    with closing(sqlite3.connect(make_url(database).database)) as connection:
-        connection.execute("UPDATE rooms SET code = 'ABC234'")
-        connection.execute("UPDATE people SET code = 'ABC234'")
-        connection.commit()
-    assert store.join("abc 234", "Ana", browser="", caller="school").code == "ABC234"
-
-
 def test_a_browser_takes_a_few_seats_and_a_network_a_class(store, clock):
     room, _ = opened(store)
     for _ in range(10):
@@ -361,8 +352,7 @@ def test_the_file_is_for_its_owner_alone(store, database):
 def test_a_database_that_fails_is_told_in_a_sentence(store, database, tmp_path, caplog):
     _, leader = opened(store)
     with closing(sqlite3.connect(make_url(database).database)) as connection:
-        connection.execute("DROP TABLE votes")
-        connection.execute("DROP TABLE people")
+        connection.execute("DROP TABLE rooms")
     with refused("unreachable"):
         store.stand(leader, LINK, FIGURES)
     assert "no such table" in caplog.text

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -61,6 +63,15 @@ def test_the_folder_pages_is_not_the_menu(no_runtime, monkeypatch):
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     startup.server_options(str(ROOT / "app.py"), load="")
     assert PagesManager.uses_pages_directory is False
+
+
+def test_the_first_page_does_without_what_takes_long_to_import():
+    code = (
+        "import sys, commod.dashboard.server.startup, commod.dashboard.pages.explore.page\n"
+        "sys.exit(', '.join({'sqlalchemy', 'torch', 'shap', 'fairlearn'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
 
 
 def test_rooms_are_swept_again_after_an_error(monkeypatch, caplog):

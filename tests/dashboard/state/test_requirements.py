@@ -2,7 +2,7 @@
 
 import pytest
 
-from commod.dashboard.state.requirements import applicable, requirements_from_link, requirements_to_link, rules_of
+from commod.dashboard.state.link import applicable, requirements_from_link, requirements_to_link, rules_of
 from commod.dashboard.state.settings import criteria_of, features_of
 from commod.datasets import TASKS
 from commod.decisions import RULES, Requirements

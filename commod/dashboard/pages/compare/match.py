@@ -141,8 +141,8 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Who changed")
-        draw_who, plot_who = _who(found, scene)
-        draw_who()
+        plot_who, who, how, told = _who(found, scene)
+        draw(plot_who, who, **told, **how)
     with right:
         st.subheader("The same people?")
         columns = {"label": ("Method", ""), "other": ("Another", ""), "overlap": ("Changed by both, of either", ".0%")}
@@ -164,7 +164,7 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
         **look,
     )
     return {
-        "Who changed": plot_who,
+        "Who changed": partial(plot_who, who, **how),
         "Same people": partial(plot_overlap, pairs),
         "Scores": partial(plot_calibration, calibration, **look),
     }
@@ -181,8 +181,8 @@ def chance_in_words(found: Match) -> str:
     )
 
 
-def _who(found: Match, scene: Scene) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Who changed by method and group: what draws it, and what makes the chart."""
+def _who(found: Match, scene: Scene) -> tuple[Callable[..., Any], pd.DataFrame, dict[str, Any], dict[str, Any]]:
+    """Who changed by method and group: the chart, its rows and arguments, and what stands beside it."""
     groups, models = scene.task.groups, found.table.to_dict("records")
     if len(groups) == 2:
         who = pd.DataFrame(
@@ -194,15 +194,14 @@ def _who(found: Match, scene: Scene) -> tuple[Callable[[], Any], Callable[[], An
             ],
             columns=["label", "rank", "group", "people", "direction"],
         )
-        caption = "People of the test part. Right: to the decision that favours them; left: to the other one."
-        alt = "People changed by method, group and direction."
         names = {"label": "Method", "group": "Group", "direction": "Direction", "people": "People"}
         columns = {name: (heading, "+,.0f" if name == "people" else "") for name, heading in names.items()}
-        table = Table(WHO, "match_who_table", columns)
-        return (
-            partial(draw, plot_who_changed, who, alt=alt, table=table, caption=caption, groups=groups),
-            partial(plot_who_changed, who, groups=groups),
-        )
+        told = {
+            "alt": "People changed by method, group and direction.",
+            "caption": "People of the test part. Right: to the decision that favours them; left: to the other one.",
+            "table": Table(WHO, "match_who_table", columns),
+        }
+        return plot_who_changed, who, {"groups": groups}, told
     sizes = scene.test.sensitive.value_counts()
     by_group = pd.DataFrame(
         [
@@ -215,17 +214,14 @@ def _who(found: Match, scene: Scene) -> tuple[Callable[[], Any], Callable[[], An
     by_group["share"] = (by_group["better"] + by_group["worse"]) / by_group["count"]
     own = by_group[by_group["rank"] == 0].sort_values("share", ascending=False, kind="stable")["group"]
     by_group["group_rank"] = by_group["group"].map({group: rank for rank, group in enumerate(own)})
-    most = max(0.05, float(by_group["share"].max()))
-    words = {"better": "Better off", "worse": "Worse off", "count": "People"}
     columns = {"label": ("Method", ""), "group": ("Group", ""), "share": ("Changed, of the group", ".1%")}
-    columns |= {name: (heading, ",") for name, heading in words.items()}
-    table = Table(WHO, "match_who_table", columns)
-    caption = "Share of each group of the test part whose decision changed; that of which COMMOD changes most first."
-    alt = "Share of each group whose decision changed, by method."
-    return (
-        partial(draw, plot_share_by_group, by_group, alt=alt, table=table, caption=caption, most=most),
-        partial(plot_share_by_group, by_group, most=most),
-    )
+    columns |= {"better": ("Better off", ","), "worse": ("Worse off", ","), "count": ("People", ",")}
+    told = {
+        "alt": "Share of each group whose decision changed, by method.",
+        "caption": "Share of each group of the test part that changed. The group that COMMOD changes most comes first.",
+        "table": Table(WHO, "match_who_table", columns),
+    }
+    return plot_share_by_group, by_group, {"most": max(0.05, float(by_group["share"].max()))}, told
 
 
 def _open_in_explore(settings: Settings, sweep: Sweep, chosen: int) -> None:

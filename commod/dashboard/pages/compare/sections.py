@@ -38,7 +38,7 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
-from commod.experiments.winners import apart_by_chance, claims_of, reached_at
+from commod.experiments.winners import Reached, apart_by_chance, claims_of, reached_at
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import FAMILIES, METHODS, overview, overview_in_words
@@ -295,10 +295,30 @@ def reached_in_words(here: Compared) -> str:
     else:
         level = 0.5 * start
         wish = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
-    reached = reached_at(here.points[here.sound], here.criterion.name, level)
     (fewest,) = result_of(tasks.fewest_at(here.settings, (level,)))
     known = f" A rule that knows everyone's group would need {fewest:.1%} in expectation." if fewest else ""
-    return reached.in_words(wish) + known
+    reached = reached_at(here.points[here.sound], here.criterion.name, level)
+    return what_it_takes(reached, wish, with_commod="commod" in here.sweeps) + known
+
+
+def what_it_takes(reached: Reached, wish: str, *, with_commod: bool) -> str:
+    """Which methods get to a level, `wish` in words, and COMMOD, if it is drawn and not one of them."""
+    if reached.fewest is None or reached.accurate is None:
+        return f"No method drawn that needs no group reaches {wish} on test."
+
+    def shown(point: pd.Series) -> str:
+        return f"{point['change_rate']:.1%} changed at an accuracy of {point['accuracy']:.1%}"
+
+    text = f"**With {wish}, whatever the accuracy**: fewest changes are {reached.fewest['title']}'s "
+    text += f"({shown(reached.fewest)}), "
+    if reached.fewest.name == reached.accurate.name:
+        text += "which is also the most accurate"
+    else:
+        text += f"most accurate is {reached.accurate['title']} ({shown(reached.accurate)})"
+    if not with_commod or "commod" in (reached.fewest["method"], reached.accurate["method"]):
+        return f"{text}."
+    own = "no COMMOD model is that fair" if reached.own is None else f"COMMOD needs at least {shown(reached.own)}"
+    return f"{text}; {own}."
 
 
 # ---- changes within segments of equal fairness ----

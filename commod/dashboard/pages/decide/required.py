@@ -6,8 +6,8 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.state import session
+from commod.dashboard.state.link import rules_of
 from commod.dashboard.state.page_state import mirrored
-from commod.dashboard.state.requirements import rules_of
 from commod.dashboard.state.settings import features_of
 from commod.decisions import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
 

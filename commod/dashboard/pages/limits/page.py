@@ -6,8 +6,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.limits.asked import Drawn, ask, link
-from commod.dashboard.pages.limits.region import price, region
+from commod.dashboard.pages.limits.region import Drawn, ask, link, price, region
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip

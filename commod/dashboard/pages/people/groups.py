@@ -63,7 +63,6 @@ def draw_outcomes(result: FitResult) -> None:
 
 
 def _before_and_now(frame: pd.DataFrame) -> pd.DataFrame:
-    """Two rows of a chart for each group that has people."""
     rows = []
     for rank, row in enumerate(frame[frame["count"] > 0].to_dict("records")):
         few = "" if row["enough"] else ", too few"

@@ -65,7 +65,6 @@ def _verdict(result: FitResult) -> str:
 
 
 def _groups(result: FitResult) -> None:
-    """How many people there are in each group, and how many of them changed."""
     people = escape_markdown(result.task.spec.people)
     if result.has_many_groups:
         _table_of_groups(result)

@@ -1,7 +1,6 @@
 """Do these changes make sense? Each question of the Explore page with its picture and its table."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,15 +15,13 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
-from commod.dashboard.text.verdicts import score_in_words
 from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.checks import line
 from commod.dashboard.views.explained import draw_biased, draw_certainty, draw_record
 from commod.dashboard.views.points import RELIABILITY_COLUMNS
-from commod.experiments.evidence import Evidence
+from commod.experiments.checks import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
-from commod.explain.plausibility import explain_reversals
 from commod.metrics.figures import key_figures
 from commod.metrics.small_groups import compared_groups
 from commod.wording import with_capital
@@ -44,18 +41,18 @@ def draw_sense(result: FitResult, refits: Refits | None) -> Callable[[Ticket], N
     """The questions in tabs; one that is closed costs nothing. Returns what tells the progress of the refits."""
     st.header("Do these changes make sense?")
     looks: list[Callable[[Ticket], None]] = []
-    parts: dict[str, Callable[[], None]] = {
-        "Right or wrong": lambda: _record(result),
-        "How sure f was": lambda: _certainty(result),
-        "More merit": lambda: _merit(result),
-        "Again?": lambda: looks.append(_refitting()) if refits is None else _again(result, refits),
-        "Calibration": lambda: _calibration(result),
-        "Proxies": lambda: _proxies(result),
+    parts: dict[str, Callable[[FitResult], None]] = {
+        "Right or wrong": _record,
+        "How sure f was": _certainty,
+        "More merit": _merit,
+        "Again?": lambda _: looks.append(_refitting()) if refits is None else _again(result, refits),
+        "Calibration": _calibration,
+        "Proxies": _proxies,
     }
     for tab, paint in zip(st.tabs(list(parts), key="people_sense", on_change="rerun"), parts.values(), strict=True):
         with tab:
             if tab.open:
-                paint()
+                paint(result)
     return looks[0] if looks else None
 
 
@@ -73,32 +70,7 @@ def _record(result: FitResult) -> None:
 
 def _certainty(result: FitResult) -> None:
     line(result.answers()["sure"])
-    left, right = st.columns(2, gap="large")
-    with left:
-        draw_certainty(result)
-    with right:
-        _reversals(result)
-
-
-def _reversals(result: FitResult) -> None:
-    """Those whom g decides otherwise, and whose score moves furthest."""
-    positive = result.task.spec.outcomes[1]
-    found = explain_reversals(
-        result.task, result.scene.test, result.scene.logit_test, result.logit, line=result.scene.line
-    )
-    st.markdown(f"**The largest reversals** (score of “{escape_markdown(positive)}” by f → by g)")
-    headings = ["No.", "Score", "By the record", "Group"]
-    rows = [
-        [
-            str(row.Index),
-            f"{score_in_words(row.f)} → {score_in_words(row.g)}",
-            "right" if row.right else "wrong",
-            row.group,
-        ]
-        for row in found.itertuples()
-    ]
-    st.html(html_table(headings, rows, caption="The largest reversals", text=(2, 3)))
-    st.caption("The largest move of the score first. By their number they can be looked up on the page What if.")
+    draw_certainty(result)
 
 
 # ---- merit ----
@@ -163,7 +135,10 @@ def _calibration(result: FitResult) -> None:
     table = Table("Calibration as a table", "calibration_points", RELIABILITY, lambda: points)
     groups = list(points.groupby("group", sort=False))
     if result.has_many_groups:
-        groups = [_choose_group(result, found.calibration, dict(groups))]
+        pictures = dict(groups)
+        grew_most = list(pictures).index(result.task.groups[_grew_most(found.calibration)])
+        group = st.selectbox("Group", list(pictures), grew_most, key=f"calibration_{result.settings.task_name}")
+        groups = [(group, pictures[group])]
     for cell, (group, part) in zip(st.columns(len(groups), gap="medium"), groups, strict=True):
         with cell:
             st.markdown(f"**{escape_markdown(group)}**")
@@ -175,15 +150,6 @@ def _calibration(result: FitResult) -> None:
                 outcome=outcome,
             )
     fold(table, points)
-
-
-def _choose_group(
-    result: FitResult, table: pd.DataFrame, pictures: dict[Any, pd.DataFrame]
-) -> tuple[Any, pd.DataFrame]:
-    """One of many groups and its picture; at first, that whose error grew most."""
-    first = list(pictures).index(result.task.groups[_grew_most(table)])
-    group = st.selectbox("Group", list(pictures), index=first, key=f"calibration_{result.settings.task_name}")
-    return group, pictures[group]
 
 
 def _grew_most(table: pd.DataFrame) -> int:
@@ -213,7 +179,6 @@ def _calibration_in_words(result: FitResult, table: pd.DataFrame) -> str:
 
 
 def _refitting() -> Callable[[Ticket], None]:
-    """A bar until the refits are there."""
     place = st.empty()
     place.progress(0.0, text="Refits …")
 
@@ -302,5 +267,4 @@ def _proxies(result: FitResult) -> None:
 
 
 def _evidence(result: FitResult) -> Evidence:
-    found: Evidence = result_of(tasks.evidence(result), st.empty(), "Counting")
-    return found
+    return result_of(tasks.evidence(result), st.empty(), "Counting")

@@ -1,7 +1,8 @@
 """The table of the page Who changed: the people one by one, to be sorted, filtered and taken away."""
 
-import math
 import re
+from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 from zlib import crc32
 
@@ -14,12 +15,10 @@ from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.chart import offer
 from commod.datasets import Task
 from commod.experiments.refits import Refits
-from commod.explain.checks import often_enough
-from commod.explain.forms import starts_in_words, sums_of
+from commod.explain.concepts import starts_in_words, sums_of
 from commod.models import Commod
 
 # As many are sent to the browser; the download has all.
@@ -44,7 +43,8 @@ _COLUMNS = {
 }
 # Shown in percent, all with one decimal.
 PERCENT = ("f", "g", "sure", "again")
-OFTEN = {True: "in 9 of 10 refits or more", False: "in fewer"}
+# A column with more different numbers is filtered by a range.
+MAX_OPTIONS = 12
 
 
 def people(result: FitResult, depth: int, refits: Refits | None) -> None:
@@ -53,14 +53,14 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
     frame: pd.DataFrame = result_of(tasks.people(result, depth))
     if refits is not None:
         frame = frame.assign(again=refits.share[frame.index.to_numpy()])
-    shown = filtered(frame, **_ask(frame, result.task))
+    frame = frame.assign(better=frame["better"].map(DIRECTIONS), right=frame["right"].map(RIGHT))
+    names = headings(frame, result.task, result.g)
+    shown = filtered(frame, _ask(frame, names))
     whole = "" if len(shown) <= MAX_ROWS else f" The first {MAX_ROWS:,} are shown; the download has all."
     st.markdown(f"**{len(shown):,} of {len(frame):,}** changed {escape_markdown(result.task.spec.people)}.{whole}")
     if shown.empty:
         st.info("Nobody who changed is like that. Take a filter away.", icon=":material/filter_alt_off:")
         return
-    shown = shown.assign(better=shown["better"].map(DIRECTIONS), right=shown["right"].map(RIGHT))
-    names = headings(frame, result.task, result.g)
     in_percent = {name: 100 * shown[name] for name in PERCENT if name in shown}
     st.dataframe(
         shown.assign(**in_percent).head(MAX_ROWS).reset_index(names="number"),
@@ -116,106 +116,35 @@ def _config(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
     return config
 
 
-def _key(name: str, *options: object) -> str:
-    """Key of a filter that starts anew when there is something else to choose from."""
-    return f"people_{name}_{crc32(repr(options).encode()):08x}"
+def _ask(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
+    """The filters: any columns, each with a range of its numbers or some of its values."""
+    chosen = st.multiselect("Filter by", list(frame), format_func=names.__getitem__, key="people_filters")
+    asked = {}
+    for place, column in zip(cycle(st.columns(3, gap="small")), chosen, strict=False):
+        values, label = frame[column].dropna(), escape_markdown(names[column])
+        is_number = pd.api.types.is_numeric_dtype(values.dtype)
+        options = sorted(values.unique(), key=None if is_number else str)
+        # A filter starts anew where there is something else to choose from.
+        key = f"people_{column}_{crc32(repr(options).encode()):08x}"
+        if is_number and len(options) > MAX_OPTIONS and values.abs().max() < 1e15:  # a browser counts up to some 9e15
+            low, high = values.min().item(), values.max().item()
+            step = 1 if isinstance(low, int) else (high - low) / 100
+            asked[column] = place.slider(label, low, high, (low, high), step, key=key, format="%.4g")
+        else:
+            asked[column] = place.multiselect(label, options, format_func=str, key=key, placeholder="All")
+    return asked
 
 
-def _choose(place: Any, label: str, name: str, options: list[Any], words: Any = str) -> list[Any]:
-    chosen: list[Any] = place.multiselect(
-        escape_markdown(label),
-        options,
-        format_func=words,
-        key=_key(name, options),
-        placeholder="All",
-        select_all=False,
-    )
-    return chosen
+def filtered(frame: pd.DataFrame, asked: Mapping[str, Any]) -> pd.DataFrame:
+    """The people who meet all that is asked, by column: some values (list), or a range with both ends (tuple).
 
-
-def _ask(frame: pd.DataFrame, task: Task) -> dict[str, Any]:
-    """The filters, each empty at first."""
-    cells = st.columns(3, gap="small")
-    present = set(frame["group"])
-    groups = _choose(cells[0], "Group", "group", [name for name in task.groups if name in present])
-    (better, _), (worse, _) = directions(task.spec)
-    ways = [way for way in (True, False) if (frame["better"] == way).any()]
-    chosen_ways = _choose(cells[1], "Direction", "direction", ways, {True: better, False: worse}.__getitem__)
-    features = {feature.name: feature for feature in task.spec.features}
-    name = cells[2].selectbox(
-        "Feature",
-        list(features),
-        index=None,
-        format_func=lambda chosen: features[chosen].title,
-        key=_key("feature", *features),
-        placeholder="Any",
-    )
-    sizes = frame["leaf"].value_counts()
-    leaves = _choose(
-        st, "Leaf of the tree", "leaf", list(sizes.index), lambda leaf: f"{leaf} ({sizes.get(leaf, 0):,} changed)"
-    )
-    asked = {"groups": groups, "directions": chosen_ways, "leaves": leaves, "feature": name}
-    left, right = st.columns(2, gap="small")
-    asked["right"] = _choose(left, "By the record", "right", [True, False], RIGHT.__getitem__)
-    if "again" in frame:
-        asked["again"] = _choose(right, "Would change again", "again", [True, False], OFTEN.__getitem__)
-    if name is None:
-        return asked
-    title, values = features[name].title, frame[f"feature:{name}"]
-    if features[name].kind == "number" and pd.api.types.is_numeric_dtype(values.dtype):
-        return asked | {"values": _range(title, name, values)}
-    levels = sorted(values.dropna().unique(), key=str)
-    return asked | {"values": _choose(st, title, f"values_{name}", levels)}
-
-
-def _range(title: str, name: str, values: pd.Series) -> tuple[float, float] | None:
-    """A slider over what there is, its ends rounded outwards so that nobody is lost to rounding."""
-    least, most = float(values.min()), float(values.max())
-    if not most > least or max(abs(least), abs(most)) > 1e15:  # a browser counts up to some 9e15
-        st.caption(f"{escape_markdown(title)}: {least:g} to {most:g} for all who changed, no range to choose.")
-        return None
-    whole = bool((values == values.round()).all())
-    step = max(10.0 ** math.floor(math.log10((most - least) / 40)), 1.0 if whole else 0.0)
-    digits = max(0, -math.floor(math.log10(step)))
-    low, high = math.floor(least / step) * step, math.ceil(most / step) * step
-    kind = int if whole else float  # a slider wants all of one kind
-    low, high, step = kind(round(low, digits)), kind(round(high, digits)), kind(step)
-    chosen: tuple[float, float] = st.slider(
-        escape_markdown(title),
-        low,
-        high,
-        value=(low, high),
-        step=step,
-        key=_key(f"range_{name}", low, high),
-        format="%d" if whole else f"%.{digits}f",
-    )
-    return chosen
-
-
-def filtered(
-    frame: pd.DataFrame,
-    *,
-    groups: list[str] | None = None,
-    directions: list[bool] | None = None,
-    leaves: list[str] | None = None,
-    right: list[bool] | None = None,
-    again: list[bool] | None = None,
-    feature: str | None = None,
-    values: Any = None,
-) -> pd.DataFrame:
-    """The people who meet all that is asked; what is empty asks nothing.
-
-    `again` says whether those are wanted who change again often enough, or the others. `values` are levels of a
-    category (list), or the ends of a range, both included (tuple).
+    An empty list asks nothing, and neither does the whole range.
     """
     keep = np.ones(len(frame), dtype=bool)
-    for column, wanted in (("group", groups), ("better", directions), ("leaf", leaves), ("right", right)):
-        if wanted:
-            keep &= frame[column].isin(wanted).to_numpy()
-    if again:
-        keep &= np.isin(often_enough(frame["again"]), again)
-    if feature is not None and values:
-        column = frame[f"feature:{feature}"]
-        inside = column.between(*values) if isinstance(values, tuple) else column.isin(values)
-        keep &= inside.to_numpy()
+    for column, wanted in asked.items():
+        values = frame[column]
+        if isinstance(wanted, tuple) and wanted != (values.min(), values.max()):
+            keep &= values.between(*wanted).to_numpy()
+        elif isinstance(wanted, list) and wanted:
+            keep &= values.isin(wanted).to_numpy()
     return frame[keep]

@@ -1,16 +1,19 @@
 """The board of a room, for the wall: who is here, what was guessed, where people stand, and how they voted."""
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
 
+import segno
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import get, result_of, submit
+from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
-from commod.dashboard.pages.room.door import address, draw_code, join_link, place_of, qr_code
 from commod.dashboard.pages.room.pictures import Picture
 from commod.dashboard.rooms import Here, Room
 from commod.dashboard.rooms import Question as Asked
@@ -24,6 +27,7 @@ from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
+from commod.dashboard.views.methods import own_sweep
 from commod.dashboard.views.pairs import Effect, bullets, effect_of, in_peoples_words
 from commod.dashboard.views.room import (
     ROOM,
@@ -38,13 +42,11 @@ from commod.dashboard.views.room import (
     time_left,
 )
 from commod.dashboard.views.words import say, say_declared
-from commod.experiments import Sweep
 
 
 def trained(settings: Settings) -> FitResult:
     """The model of a setting, waited for."""
-    result: FitResult = result_of(tasks.fit(settings), st.empty(), "Training")
-    return result
+    return result_of(tasks.fit(settings), st.empty(), "Training")
 
 
 def draw_model(result: FitResult) -> None:
@@ -75,7 +77,6 @@ def draw_pair(question: Asked) -> None:
 
 
 def _told_of(result: FitResult) -> list[tuple[str, str]]:
-    """What is told of a model, in people's words, and the figure."""
     found: Effect = result.keep(f"effect_{session.language()}", lambda: effect_of(result.scene, result.decisions))
     now, before = found.right
     whom = {"of": found.n, "people": found.people}
@@ -154,7 +155,6 @@ def _draw_board(room: Room, step: Step | None) -> None:
 
 
 def _head(room: Room) -> None:
-    """How to come in, how many are here, and the time that is left."""
     closed = room.closed is not None
     told = say("room.is_closed") if closed else say("room.here", n=len(room.taking_part))
     # Once there is something to see, the picture of the code makes room for it.
@@ -166,6 +166,44 @@ def _head(room: Room) -> None:
     st.html(style("room") + head)
     if large:
         draw_code(room)
+
+
+# ---- how others come in ----
+
+
+def address() -> str:
+    """Where this page is, without what stands behind the question mark."""
+    return (st.context.url or "").split("?")[0]
+
+
+def place_of(address: str) -> str:
+    """An address as one types it."""
+    return address.partition("://")[2]
+
+
+def warn_if_local() -> None:
+    """Say so while nobody else can open the address, before a class arrives."""
+    host = urlsplit(address()).hostname or ""
+    if host == "localhost" or host == "::1" or host.startswith("127."):
+        st.warning(say("room.only_here", address=place_of(address())), icon=":material/wifi_off:")
+
+
+def join_link(room: Room) -> str:
+    """What everybody who takes part may have."""
+    return f"{address()}?room={room.code}"
+
+
+@lru_cache(maxsize=64)
+def qr_code(link: str) -> str:
+    """A picture of a link, as an address: black on white in either theme, with the margin that a camera needs."""
+    return str(segno.make(link, micro=False).svg_data_uri(scale=6, border=4, dark="black", light="white"))
+
+
+def draw_code(room: Room) -> None:
+    """The code, the link and a picture of it, large: for the wall, until all have come."""
+    warn_if_local()
+    picture, code = qr_code(join_link(room)), " ".join(re.findall("...", room.code))
+    st.html(style("room") + piece("join", picture, say("room.qr"), place_of(address()), code))
 
 
 # ---- guesses ----
@@ -236,18 +274,9 @@ def _tell_others(others: int) -> None:
         st.caption(say("room.others_elsewhere", n=others))
 
 
-def _sweep(settings: Settings) -> Sweep | None:
-    """The frontier behind the models, once it is known; whoever looks at the board has it computed."""
-    task, mine = tasks.sweep(settings, "commod"), known()
-    found: Sweep | None = get(task)
-    if found is None and (mine.frontier is None or mine.frontier[0] != settings.problem()):
-        mine.frontier = (settings.problem(), submit(task))
-    return found
-
-
 def _draw_models(models: list[pictures.Signed], kinds: Mapping[int, str], name: str, large: bool) -> None:
     settings = models[0].settings
-    picture = pictures.models(models, kinds, session.language(), _sweep(settings))
+    picture = pictures.models(models, kinds, session.language(), get(own_sweep(settings)))
     rows, titles = picture.rows, pictures.figure_titles(models, session.language())
     table = Table(
         say(f"room.{name}_table"),
@@ -310,7 +339,7 @@ def _draw_choices(question: Asked, large: bool) -> None:
 
 
 def _draw_votes(question: Asked, large: bool) -> None:
-    """Both rounds side by side: the models, who moved, the four figures, and the reasons."""
+    """Both rounds side by side: the models, the reasons, who moved, and all votes as a table."""
     shown = pictures.rounds_of(question.shown, session.language())
     models, others = pictures.comparable([vote for vote in pictures.votes(question) if vote.round in shown])
     if not models:
@@ -324,7 +353,14 @@ def _draw_votes(question: Asked, large: bool) -> None:
         _draw_reasons(models, shown)
     if question.shown > 1:
         _tell_moves(models)
-    _draw_strips(models, shown, large)
+    columns = {
+        "name": (say("room.who"), ""),
+        "round": (say("room.round"), ""),
+        "settings": (say("room.setting"), ""),
+        **pictures.figure_titles(models, session.language()),
+        "reason": (say("room.reason"), ""),
+    }
+    fold(Table(say("room.votes_in_full"), "room_votes_in_full", columns), lambda: pictures.votes_table(models, shown))
 
 
 def _tell_moves(models: list[pictures.Signed]) -> None:
@@ -340,7 +376,6 @@ def _tell_moves(models: list[pictures.Signed]) -> None:
 
 
 def _draw_reasons(models: list[pictures.Signed], shown: Mapping[int, str]) -> None:
-    """Why, in people's own words."""
     for number, name in sorted(shown.items(), reverse=True):
         reasons = [model for model in models if model.round == number and model.reason]
         if not reasons:
@@ -350,21 +385,3 @@ def _draw_reasons(models: list[pictures.Signed], shown: Mapping[int, str]) -> No
         st.markdown("\n".join(f"- {text}" for text in told))
         if len(reasons) > MAX_REASONS:
             st.caption(say("room.more_reasons", n=len(reasons) - MAX_REASONS))
-
-
-def _draw_strips(models: list[pictures.Signed], shown: Mapping[int, str], large: bool) -> None:
-    """Everybody's model in four figures, each a row of points."""
-    st.subheader(say("room.between"))
-    title, language = say("room.votes_in_full"), session.language()
-    cells = [cell for _ in range(2) for cell in st.columns(2, gap="medium")]
-    for cell, (heading, picture) in zip(cells, pictures.strips(models, shown, language).items(), strict=True):
-        with cell:
-            _draw(picture, f"{heading}.", title, large)
-    columns = {
-        "name": (say("room.who"), ""),
-        "round": (say("room.round"), ""),
-        "settings": (say("room.setting"), ""),
-        **pictures.figure_titles(models, language),
-        "reason": (say("room.reason"), ""),
-    }
-    fold(Table(title, "room_votes_in_full", columns), lambda: pictures.votes_table(models, shown))

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,10 +10,9 @@ import streamlit as st
 from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
-from commod.dashboard.pages.room.door import address, join_link
+from commod.dashboard.pages.room.board import address, join_link
 from commod.dashboard.pages.room.report import report_html, zipped_tables
 from commod.dashboard.rooms import Here, Model, Room, RoomError, RoomStore, Seat
-from commod.dashboard.rooms.export import as_json
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
 from commod.dashboard.state.page_state import mirrored
@@ -23,11 +21,9 @@ from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.views import frame
 from commod.dashboard.views.chart import offer
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.pairs import Offer, offer_of
 from commod.dashboard.views.room import act, attempt, browser, figures_of, is_for_rooms, known, leave
 from commod.dashboard.views.widgets import button, choose_lesson, select
 from commod.dashboard.views.words import say, say_declared
-from commod.decisions import Answer
 
 MINUTES = (1, 2, 3, 5, 10, 15)
 
@@ -71,7 +67,6 @@ def _show_join() -> None:
 
 
 def _door(here: Here) -> None:
-    """Who comes in, and how many."""
     doors = {name: say(f"room.door_{name}") for name in rooms.DOORS}
     select(say("room.door"), doors, **mirrored("room_door", here.room.door, lambda name: _lead(here, door=name)))
     size = mirrored("room_size", here.room.most, lambda most: _lead(here, most=most))
@@ -126,25 +121,20 @@ def _question(here: Here) -> None:
     _button("end_question", here, RoomStore.end_question, "close")
 
 
-@dataclass(frozen=True)
-class Offered:
-    """A model that the leader may ask about."""
-
-    title: str
-    settings: Settings
-
-
-def offered(here: Here) -> list[Offered]:
-    """Models for a pair: the leader's own, saved runs, and where people stand."""
+def offered(here: Here) -> dict[Settings, str]:
+    """Models for a pair, with their titles: the leader's own, saved runs, and where people stand."""
     own = session.current()
-    found = [Offered(say("room.own_setting", setting=say_declared(in_words(own))), own)] if is_for_rooms(own) else []
-    found += [Offered(run.name, run.settings) for run in shelf().runs if is_for_rooms(run.settings)]
-    found += [
-        Offered(f"{person.name}: {say_declared(in_words(model_of_link(person.link)))}", model_of_link(person.link))
-        for person in here.room.people
-        if person.link and not person.leads
-    ]
-    return list({each.settings.model(): each for each in reversed(found)}.values())[::-1]
+    found = [(own, say("room.own_setting", setting=say_declared(in_words(own))))]
+    found += [(run.settings, run.name) for run in shelf().runs]
+    for person in here.room.people:
+        if person.link and not person.leads:
+            settings = model_of_link(person.link)
+            found.append((settings, f"{person.name}: {say_declared(in_words(settings))}"))
+    titles: dict[Settings, str] = {}
+    for settings, title in found:
+        if is_for_rooms(settings):
+            titles.setdefault(settings.model(), title)
+    return titles
 
 
 def _pair(here: Here) -> None:
@@ -154,61 +144,18 @@ def _pair(here: Here) -> None:
 
 
 def _choose_pair(here: Here) -> None:
-    place = st.empty()
-    if is_for_rooms(session.current()):
-        st.markdown(say("room.telling_says"))
-        if st.button(say("room.ask_telling"), icon=":material/psychology:", width="stretch", key="room_telling"):
-            _ask_telling(here, place)
-        st.divider()
-    models = offered(here)
-    if len(models) < 2:
+    place, titles = st.empty(), offered(here)
+    if len(titles) < 2:
         st.markdown(say("room.two_needed"))
         return
-    titles = {i: model.title for i, model in enumerate(models)}
-    a, b = (select(say(f"room.model_{name}"), titles, index=i, key=f"room_pair_{name}") for i, name in enumerate("ab"))
-    if a == b:
+    pair = [select(say(f"room.model_{name}"), titles, index=i, key=f"room_pair_{name}") for i, name in enumerate("ab")]
+    if pair[0] == pair[1]:
         st.caption(say("room.two_different"))
     elif st.button(say("room.ask_it"), type="primary", key="room_ask_pair"):
-        _ask_pair(here, models[a].settings, models[b].settings, place)
-
-
-def _ask_pair(here: Here, a: Settings, b: Settings, place: Any) -> None:
-    pair = [_model(settings, place) for settings in (a, b)]
-    if act(lambda store: store.ask_pair(here.seat, *pair)):
-        st.rerun()
-
-
-def _ask_telling(here: Here, place: Any) -> None:
-    """Ask about the pair that tells most after what the room has answered."""
-    offer = offer_of(session.current(), place)
-    pair = offer.interview.most_telling(answers_of(here.room, offer))
-    if pair is None:
-        st.markdown(say("room.all_asked"))
-        return
-    _ask_pair(here, offer.there(pair[0]), offer.there(pair[1]), place)
-
-
-def answers_of(room: Room, offer: Offer) -> list[Answer]:
-    """What a room said of pairs out of these models: which one more people chose in the last vote about each."""
-    places = {link_of_model(offer.there(place)): int(place) for place in offer.interview.models.index}
-    found = []
-    for question in room.questions:
-        if question.a is None or question.b is None or not {question.a.link, question.b.link} <= set(places):
-            continue
-        chosen = [vote.choice for vote in question.of_round(question.rounds)]
-        ahead = chosen.count("a") - chosen.count("b")
-        found.append(
-            Answer(
-                places[question.a.link],
-                places[question.b.link],
-                "a" if ahead > 0 else "b" if ahead < 0 else "n" if chosen else "s",
-            )
-        )
-    return found
-
-
-def _model(settings: Settings, place: Any) -> Model:
-    return Model(link_of_model(settings), figures_of(result_of(tasks.fit(settings), place, "Training")))
+        results = [result_of(tasks.fit(settings), place, "Training") for settings in pair]
+        models = [Model(link_of_model(result.settings), figures_of(result)) for result in results]
+        if act(lambda store: store.ask_pair(here.seat, *models)):
+            st.rerun()
 
 
 # ---- the timer ----
@@ -239,14 +186,14 @@ def _link(here: Here) -> None:
         st.dialog(say("room.leaders_link"), icon=":material/key:")(_show_link)(here)
 
 
+def _show_secret() -> None:
+    st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
+
+
 def _keep_link() -> None:
     """The leader's link when the room opens: a browser can be lost, and nobody else has it."""
     st.markdown(say("room.keep_link_says"))
-    st.code(_leaders_link(), language=None, wrap_lines=True)
-
-
-def _leaders_link() -> str:
-    return f"{address()}?lead={known().secret}"
+    _show_secret()
 
 
 def _show_link(here: Here) -> None:
@@ -257,7 +204,7 @@ def _show_link(here: Here) -> None:
     st.code(join_link(here.room), language=None, wrap_lines=True)
     st.markdown(say("room.link_says"))
     if known().secret:
-        st.code(_leaders_link(), language=None, wrap_lines=True)
+        _show_secret()
     else:
         st.caption(say("room.link_unknown"))
     others = sum(person.leads and person.here for person in here.room.people if person.number != here.person.number)
@@ -330,7 +277,6 @@ def _take_home(here: Here) -> None:
 
         offer(say("room.as_html"), lambda: report_html(now(), language).encode(), f"commod_room_{seat.code}.html")
         offer(say("room.as_csv"), lambda: zipped_tables(now(), language), f"commod_room_{seat.code}.zip")
-        offer(say("room.as_json"), lambda: as_json(now()).encode(), f"commod_room_{seat.code}.json")
 
 
 def _end(here: Here) -> None:

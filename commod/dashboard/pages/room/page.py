@@ -2,10 +2,23 @@
 
 import streamlit as st
 
-from commod.dashboard.pages.room import board, door, leading, taking_part
+from commod.dashboard.pages.room import board, leading, taking_part
 from commod.dashboard.state import session
 from commod.dashboard.views import frame
-from commod.dashboard.views.room import ROOM, attempt, is_seated, present, sit_down, tell_trouble, who_asks
+from commod.dashboard.views.lesson.scenarios import FIRST, all_scenarios, scenario
+from commod.dashboard.views.room import (
+    ROOM,
+    act,
+    attempt,
+    caller,
+    is_seated,
+    known,
+    present,
+    sit_down,
+    tell_trouble,
+    who_asks,
+)
+from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say
 
 
@@ -20,7 +33,7 @@ def show() -> None:
     if here is None:
         st.title(say("room.title"))
         tell_trouble()
-        door.show()
+        _door()
     elif here.leads:
         leading.sidebar(here)
         board.show(here)
@@ -38,3 +51,51 @@ def _take_lead() -> None:
     seat = attempt(lambda store: store.take_lead(secret[:100], **who_asks()))
     if seat is not None:
         sit_down(seat)
+
+
+# ---- the door ----
+
+
+def _door() -> None:
+    """For who is in no room: join one, or open one. Who came by a link with a code is asked for a name only."""
+    code = session.state().carried.get("room", "")
+    st.markdown(say("room.what_for"))
+    left, right = st.columns(2, gap="large")
+    with left, st.form("join"):
+        st.header(say("room.join"))
+        st.text_input(say("room.code"), code[:16], key="room_code", max_chars=16, placeholder="ABC DEF 234")
+        # Without Streamlit's bound, which drops a longer one that is pasted: the store cuts it.
+        st.text_input(say("room.nickname"), key="room_name", help=say("room.nickname_help"))
+        st.form_submit_button(say("room.join"), type="primary", icon=":material/login:", on_click=_join)
+    with right if not code else st.expander(say("room.open")), st.container(border=not code):
+        st.header(say("room.open"))
+        st.markdown(say("room.open_says"))
+        board.warn_if_local()
+        button(say("room.open"), "groups_2", _open)
+    st.caption(say("room.kept"))
+    with st.sidebar:
+        frame.language_choice()
+
+
+def _join() -> None:
+    code, name = (st.session_state.get(key, "") for key in ("room_code", "room_name"))
+    seat = attempt(lambda store: store.join(code, name, **who_asks()))
+    if seat is not None:
+        sit_down(seat)
+
+
+def _open() -> None:
+    """A new room, at the lesson's step that this session is at."""
+    carried = session.state().carried
+    lesson = carried.get("lesson", FIRST)
+    lesson = lesson if lesson in all_scenarios()[0] else FIRST
+    places = scenario(lesson, session.language()).places
+    step = carried.get("step", "")
+    opened = attempt(lambda store: store.open_room(lesson, caller=caller()))
+    if opened is None:
+        return
+    seat = attempt(lambda store: store.take_lead(opened.secret, **who_asks()))
+    if seat is not None:
+        sit_down(seat)
+        known().secret = opened.secret
+        act(lambda store: store.lead(seat, step=step if step in places else next(iter(places))))

@@ -1,7 +1,7 @@
 """What a room holds as charts: their rows and words. The board draws them on a page, the report as drawings."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from commod.charts.room import plot_answers, plot_guesses, plot_models, plot_strip
+from commod.charts.room import plot_answers, plot_guesses, plot_models
 from commod.dashboard.rooms import Person, Room, Vote
 from commod.dashboard.rooms import Question as Asked
 from commod.dashboard.state.link import model_of_link
@@ -68,19 +68,6 @@ def _bar_width(span: float) -> float:
     return next(step * power for step in (1, 2, 5, 10) if span / (step * power) <= MAX_BARS)
 
 
-def chosen(
-    guesses: Sequence[float | str], question: Question, answer: Answer, *, right: str, other: str
-) -> pd.DataFrame:
-    """Rows of `plot_answers`: how many chose each option, and which the model says."""
-    counts, said = Counter(guesses), {answer.value, *answer.also}
-    return pd.DataFrame(
-        [
-            {"name": option, "rank": rank, "kind": right if option in said else other, "people": counts[option]}
-            for rank, option in enumerate(question.options)
-        ]
-    )
-
-
 # ---- models ----
 
 
@@ -121,38 +108,6 @@ def comparable(models: Sequence[Signed]) -> tuple[list[Signed], int]:
     return kept, len(models) - len(kept)
 
 
-def points(
-    models: Sequence[Signed],
-    sweep: pd.DataFrame | None,
-    fairness: str,
-    *,
-    kinds: Mapping[int, str],
-    frontier: str,
-    f: str,
-) -> pd.DataFrame:
-    """Rows of `plot_models`: the frontier where it is known, f, where people stand, and from where they moved.
-
-    `kinds` says what the points of each round are called; `fairness` is the figure of the criterion in the sweep.
-    """
-    rows: list[dict[str, Any]] = []
-    if sweep is not None:
-        for value, accuracy, setting, best in sweep[[fairness, "accuracy", "settings", "best"]].itertuples(index=False):
-            line = "frontier" if best else ""
-            rows.append(_row(frontier, value, accuracy, 0, setting, line, value))
-    for first, last in moves(models):
-        for order, end in enumerate((first, last)):
-            row = _row(
-                kinds[2], end.figures["fairness"], end.figures["accuracy"], 1, end.name, f"move {end.number}", order
-            )
-            rows.append(row)
-    for (round, value, accuracy), there in _together(models, "fairness", "accuracy").items():
-        who = f"{names_of(there)} ({in_words(there[0].settings)})"
-        rows.append(_row(kinds[round], value, accuracy, len(there), who))
-    if models and "f_fairness" in models[0].figures:  # over those who stand at it
-        rows.append(_row(f, models[0].figures["f_fairness"], models[0].figures["f_accuracy"], 0, f))
-    return pd.DataFrame(rows)
-
-
 def _row(
     kind: str, fairness: float, accuracy: float, people: int, who: str, line: str = "", order: float = 0.0
 ) -> dict[str, Any]:
@@ -160,27 +115,11 @@ def _row(
     return found | {"who": who, "line": line, "order": order}
 
 
-def strip_rows(models: Sequence[Signed], figure: str, rounds: Mapping[int, str]) -> pd.DataFrame:
-    """Rows of `plot_strip` of one figure."""
-    rows = [
-        {"round": rounds[end.round], "value": end.figures[figure], "people": 1, "who": end.name}
-        | {"line": f"move {end.number}", "order": order}
-        for pair in moves(models)
-        for order, end in enumerate(pair)
-        if all(figure in one.figures for one in pair)
-    ]
-    known = [model for model in models if figure in model.figures]
-    for (round, value), there in _together(known, figure).items():
-        row = {"round": rounds[round], "value": value, "people": len(there), "who": names_of(there)}
-        rows.append(row | {"line": "", "order": 0})
-    return pd.DataFrame(rows)
-
-
-def _together(models: Sequence[Signed], *figures: str) -> dict[tuple[Any, ...], list[Signed]]:
-    """Models by round and figures: who stands at the same point is one point."""
-    found: dict[tuple[Any, ...], list[Signed]] = {}
+def _together(models: Sequence[Signed]) -> dict[tuple[int, float, float], list[Signed]]:
+    """Models by round and figures: people at the same place are one point."""
+    found = defaultdict(list)
     for model in models:
-        found.setdefault((model.round, *(model.figures[name] for name in figures)), []).append(model)
+        found[model.round, model.figures["fairness"], model.figures["accuracy"]].append(model)
     return found
 
 
@@ -240,13 +179,6 @@ def rounds_of(count: int, language: str) -> dict[int, str]:
     return {number: phrase(language, f"room.{names[number]}_vote") for number in range(1, count + 1)}
 
 
-def kinds_of(rounds: Mapping[int, str], language: str, *, swept: bool) -> tuple[tuple[str, str], ...]:
-    """Kinds of points of `plot_models`, with their roles."""
-    frontier = ((phrase(language, "room.frontier"), "frontier"),) if swept else ()
-    voted = zip(rounds.values(), ("first", "last"), strict=False)
-    return (*frontier, (phrase(language, "room.f"), "f"), *voted)
-
-
 def figure_titles(models: Sequence[Signed], language: str) -> dict[str, tuple[str, str]]:
     """The figures of `COMPARED`, with their titles, which have units, and formats."""
     criterion = CRITERIA[models[0].settings.fairness]
@@ -258,25 +190,7 @@ def figure_titles(models: Sequence[Signed], language: str) -> dict[str, tuple[st
     }
 
 
-# ---- this model or that ----
-
-
-def choice_rows(question: Asked, rounds: Mapping[int, str], called: Mapping[str, str]) -> pd.DataFrame:
-    """Rows of `plot_answers`: how many chose a, b or neither, in each round."""
-    counts = Counter((vote.choice, vote.round) for vote in question.votes)
-    held = [number for number in rounds if number <= question.rounds]
-    rows = [(choice, number) for choice in called for number in held]
-    return pd.DataFrame(
-        [
-            {
-                "name": f"{called[choice]}|{rounds[number]}" if len(held) > 1 else called[choice],
-                "rank": rank,
-                "kind": rounds[number],
-                "people": counts[choice, number],
-            }
-            for rank, (choice, number) in enumerate(rows)
-        ]
-    )
+# ---- pictures ----
 
 
 @dataclass(frozen=True)
@@ -297,46 +211,60 @@ def guesses(found: Sequence[float | str], question: Question, answer: Answer, la
     say = partial(phrase, language)
     people, model = say("room.people"), say("room.model_says")
     if question.options:
-        kinds = (say("room.other_answer"), model)
-        rows = chosen(found, question, answer, right=model, other=kinds[0])
-        return Picture(plot_answers, rows, {"kinds": kinds, "people": people})
+        other, counts, right = say("room.other_answer"), Counter(found), {answer.value, *answer.also}
+        rows = [
+            {"name": option, "rank": rank, "kind": model if option in right else other, "people": counts[option]}
+            for rank, option in enumerate(question.options)
+        ]
+        return Picture(plot_answers, pd.DataFrame(rows), {"kinds": (other, model), "people": people})
     name, title = say("room.guesses"), f"{say('room.guess')} ({question.unit})"
-    rows = histogram([float(guess) for guess in found], float(answer.value), guesses=name, model=model)
-    return Picture(plot_guesses, rows, {"title": title, "people": people, "guesses": name, "answer": model})
+    bars = histogram([float(guess) for guess in found], float(answer.value), guesses=name, model=model)
+    return Picture(plot_guesses, bars, {"title": title, "people": people, "guesses": name, "answer": model})
 
 
 def choices(question: Asked, rounds: Mapping[int, str], language: str) -> Picture:
-    """How many chose each of two models, or neither."""
+    """How many chose each of two models, or neither, in each round."""
     say = partial(phrase, language)
     called = {"a": say("room.model_a"), "b": say("room.model_b"), "neither": say("room.neither")}
-    rows = choice_rows(question, rounds, called)
-    return Picture(plot_answers, rows, {"kinds": tuple(rounds.values()), "people": say("room.people")})
+    counts = Counter((vote.choice, vote.round) for vote in question.votes)
+    held = [number for number in rounds if number <= question.rounds]
+    rows = [
+        {
+            "name": f"{title}|{rounds[number]}" if len(held) > 1 else title,
+            "kind": rounds[number],
+            "people": counts[choice, number],
+        }
+        for choice, title in called.items()
+        for number in held
+    ]
+    frame = pd.DataFrame(rows).assign(rank=range(len(rows)))
+    return Picture(plot_answers, frame, {"kinds": tuple(rounds.values()), "people": say("room.people")})
 
 
 def models(signed: Sequence[Signed], kinds: Mapping[int, str], language: str, sweep: Sweep | None = None) -> Picture:
-    """Where people stand or what they voted for, with the frontier where it is known."""
+    """The frontier where it is known, f, where people stand or what they voted for, and from where they moved.
+
+    `kinds` says what the points of each round are called.
+    """
     say, titles = partial(phrase, language), figure_titles(signed, language)
-    rows = points(
-        signed,
-        None if sweep is None else sweep.points,
-        CRITERIA[signed[0].settings.fairness].figure_name,
-        kinds=kinds,
-        frontier=say("room.frontier"),
-        f=say("room.f"),
-    )
-    options = {
-        "kinds": kinds_of(kinds, language, swept=sweep is not None),
-        "x_title": titles["fairness"][0],
-        "y_title": titles["accuracy"][0],
-        "people": say("room.people"),
-    }
-    return Picture(plot_models, rows, options)
-
-
-def strips(signed: Sequence[Signed], rounds: Mapping[int, str], language: str) -> dict[str, Picture]:
-    """Each figure in which votes are compared, by its title."""
-    how = {"rounds": tuple(rounds.values()), "people": phrase(language, "room.people")}
-    return {
-        title: Picture(plot_strip, strip_rows(signed, figure, rounds), {"title": title, "form": form, **how})
-        for figure, (title, form) in figure_titles(signed, language).items()
-    }
+    rows: list[dict[str, Any]] = []
+    roles = [(say("room.f"), "f"), *zip(kinds.values(), ("first", "last"), strict=False)]
+    if sweep is not None:
+        roles.insert(0, (say("room.frontier"), "frontier"))
+        columns = [CRITERIA[signed[0].settings.fairness].figure_name, "accuracy", "settings", "best"]
+        for fairness, accuracy, setting, best in sweep.points[columns].itertuples(index=False):
+            line = "frontier" if best else ""
+            rows.append(_row(roles[0][0], fairness, accuracy, 0, setting, line, fairness))
+    for pair in moves(signed):
+        for order, end in enumerate(pair):
+            at = end.figures["fairness"], end.figures["accuracy"]
+            rows.append(_row(kinds[2], *at, 1, end.name, f"move {end.number}", order))
+    for (round, fairness, accuracy), there in _together(signed).items():
+        who = f"{names_of(there)} ({in_words(there[0].settings)})"
+        rows.append(_row(kinds[round], fairness, accuracy, len(there), who))
+    if signed and "f_fairness" in signed[0].figures:  # drawn over those who stand at it
+        rows.append(
+            _row(say("room.f"), signed[0].figures["f_fairness"], signed[0].figures["f_accuracy"], 0, say("room.f"))
+        )
+    options = {"x_title": titles["fairness"][0], "y_title": titles["accuracy"][0], "people": say("room.people")}
+    return Picture(plot_models, pd.DataFrame(rows), {"kinds": tuple(roles), **options})

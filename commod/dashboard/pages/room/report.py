@@ -3,7 +3,8 @@
 import io
 import math
 import zipfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -17,7 +18,6 @@ from commod.charts import export_chart
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.pictures import Picture
 from commod.dashboard.rooms import Question, Room
-from commod.dashboard.rooms.export import as_tables
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import data_in_words, in_words
 from commod.dashboard.text.escape import safe_csv
@@ -26,6 +26,38 @@ from commod.dashboard.text.language import fill, phrase
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
+
+_PEOPLE = ["number", "name", "leads", "link"]
+_GUESSES = ["lesson", "step", "revealed", "guess"]
+_VOTES = ["question", "kind", "link_a", "link_b", "round", "person", "name", "choice", "reason", "link"]
+
+
+def as_tables(room: Room) -> dict[str, pd.DataFrame]:
+    """Guesses (nobody's by name), votes (one row a person and round) and people as tables.
+
+    The figures of each model stand in columns of their own; of a pair, those of the model that was chosen.
+    """
+    guesses = [
+        (lesson, step, (lesson, step) in room.revealed, kept)
+        for (lesson, step), all_kept in sorted(room.guesses.items())
+        for kept in all_kept
+    ]
+    votes = []
+    for question in room.questions:
+        links = [model.link if model else "" for model in (question.a, question.b)]
+        for vote in question.votes:
+            chosen = {"a": question.a, "b": question.b}.get(vote.choice) or vote
+            asked = (question.number, question.kind, *links, vote.round)
+            row = (*asked, vote.person_number, vote.name, vote.choice, vote.reason, chosen.link)
+            votes.append({**dict(zip(_VOTES, row, strict=True)), **chosen.figures})
+    people = [{**{name: getattr(one, name) for name in _PEOPLE}, **one.figures} for one in room.people]
+    return {
+        "guesses": pd.DataFrame(guesses, columns=_GUESSES),
+        "votes": pd.DataFrame(votes, columns=list(dict.fromkeys([*_VOTES, *(name for row in votes for name in row)]))),
+        "people": pd.DataFrame(
+            people, columns=list(dict.fromkeys([*_PEOPLE, *(name for row in people for name in row)]))
+        ),
+    }
 
 
 def setting_in_words(link: str) -> str:
@@ -72,14 +104,12 @@ CHART_WIDTH = 640
 
 def report_html(room: Room, language: str) -> str:
     """Everything that was shown in a room; guesses that were not revealed are counted only."""
-    say = partial(phrase, language)
-    taught = scenario(room.lesson, language)
-    people = [person for person in room.people if not person.leads]
+    say, taught = partial(phrase, language), scenario(room.lesson, language)
     facts = [
         (say("room.code"), room.code),
         (say("room.opened"), f"{datetime.fromtimestamp(room.opened, UTC):%Y-%m-%d %H:%M} UTC"),
         (say("lesson.choose"), taught.title),
-        (say("room.people"), str(len(people))),
+        (say("room.people"), str(sum(not person.leads for person in room.people))),
     ]
     return document(
         "room.html",
@@ -95,48 +125,36 @@ def report_html(room: Room, language: str) -> str:
 
 
 def _figure(picture: Picture, caption: str) -> tuple[Markup, str]:
-    """A chart as a drawing in the page, with its caption."""
     svg = export_chart(picture.chart(), "svg", width=CHART_WIDTH)
     return drawing(svg.decode(), caption, f"d{sha256(svg).hexdigest()[:8]}-"), caption
 
 
 def _step(room: Room, lesson: str, name: str, language: str) -> dict[str, Any]:
-    """The guesses at a step."""
-    say, kept = partial(phrase, language), room.guesses[lesson, name]
-    taught = scenario(lesson, language)
+    say, kept, taught = partial(phrase, language), room.guesses[lesson, name], scenario(lesson, language)
     place = taught.places.get(name)
+    title = name if place is None else say("room.at_step", step=place + 1, title=taught.steps[place].title)
+    found = {"title": title, "headings": [say("room.guess"), say("room.people")]}
     if place is None or (lesson, name) not in room.revealed:
-        title = name if place is None else say("room.at_step", step=place + 1, title=taught.steps[place].title)
-        count = [[say("room.not_revealed"), str(len(kept))]]
-        empty = {"question": "", "answer": "", "chart": ""}
-        return empty | {"title": title, "headings": [say("room.guess"), say("room.people")], "rows": count}
+        rows = [[say("room.not_revealed"), str(len(kept))]]
+        return {**found, "rows": rows, "question": "", "answer": "", "chart": ""}
     at = live_stage(taught.steps[place], None)
     question, answer = script.question(at), script.answer(at)
-    found = pictures.guessed(kept, question)
-    counts = pd.Series(found).value_counts().sort_index() if found else pd.Series(dtype=int)
-    return {
-        "title": say("room.at_step", step=place + 1, title=taught.steps[place].title),
-        "question": question.text,
-        "answer": answer.words,
-        "chart": _figure(pictures.guesses(found, question, answer, language), say("room.guesses_alt"))[0]
-        if found
-        else "",
-        "headings": [say("room.guess"), say("room.people")],
-        "rows": [[question.in_words(guess), str(count)] for guess, count in counts.items()],
-    }
+    guesses, chart = pictures.guessed(kept, question), Markup()
+    if guesses:
+        chart, _ = _figure(pictures.guesses(guesses, question, answer, language), say("room.guesses_alt"))
+    counts = sorted(Counter(guesses).items())  # all numbers, or all texts
+    rows = [[question.in_words(guess), str(count)] for guess, count in counts]
+    return {**found, "rows": rows, "question": question.text, "answer": answer.words, "chart": chart}
 
 
 def _question(question: Question, language: str) -> dict[str, Any]:
-    """The votes for a question."""
-    say = partial(phrase, language)
+    title = f"{question.number}. {phrase(language, f'room.{question.kind}_open')}"
     rounds = pictures.rounds_of(question.rounds, language)
-    title = f"{question.number}. {say(f'room.{question.kind}_open')}"
-    found = _pair if question.kind == "pair" else _sign
-    return {"title": title, "models": [], "moved": "", "text": [0], **found(question, rounds, language)}
+    found = (_pair if question.kind == "pair" else _sign)(question, rounds, partial(phrase, language), language)
+    return {"title": title, "models": [], "moved": "", "text": [0], **found}
 
 
-def _pair(question: Question, rounds: Mapping[int, str], language: str) -> dict[str, Any]:
-    say = partial(phrase, language)
+def _pair(question: Question, rounds: Mapping[int, str], say: Callable[..., str], language: str) -> dict[str, Any]:
     models = [(name, model) for name, model in (("a", question.a), ("b", question.b)) if model is not None]
     picture = pictures.choices(question, rounds, language)
     return {
@@ -147,37 +165,23 @@ def _pair(question: Question, rounds: Mapping[int, str], language: str) -> dict[
     }
 
 
-def _sign(question: Question, rounds: Mapping[int, str], language: str) -> dict[str, Any]:
-    say = partial(phrase, language)
+def _sign(question: Question, rounds: Mapping[int, str], say: Callable[..., str], language: str) -> dict[str, Any]:
     sent = pictures.votes(question)
     models, _ = pictures.comparable(sent)
-    table = pictures.votes_table(sent, rounds)
-    moved = pictures.moves(sent)
+    moved, twice = pictures.moves(sent), pictures.twice(sent)
     figures = pictures.figure_titles(sent, language) if sent else {}
     columns = {"name": "who", "round": "round", "settings": "setting", "reason": "reason"}
+
+    def written(value: float, form: str) -> str:
+        return "–" if math.isnan(value) else fill(language, f"{{value:{form}}}", value=value)
+
     return {
-        "charts": _vote_charts(models, rounds, language),
-        "moved": say("room.moved", n=len(moved), of=len(pictures.twice(sent))) if question.rounds > 1 else "",
+        "charts": [_figure(pictures.models(models, rounds, language), say("room.votes_alt"))] if models else [],
+        "moved": say("room.moved", n=len(moved), of=len(twice)) if question.rounds > 1 else "",
         "headings": [*(say(f"room.{word}") for word in columns.values()), *(title for title, _ in figures.values())],
         "rows": [
-            [
-                *(str(row[name]) for name in columns),
-                *(_written(row[name], form, language) for name, (_, form) in figures.items()),
-            ]
-            for row in table.to_dict("records")
+            [*(str(row[name]) for name in columns), *(written(row[name], form) for name, (_, form) in figures.items())]
+            for row in pictures.votes_table(sent, rounds).to_dict("records")
         ],
         "text": [0, 1, 2, 3],
     }
-
-
-def _written(value: float, form: str, language: str) -> str:
-    """A figure as the language writes it; a dash where it is not known."""
-    return "–" if math.isnan(value) else fill(language, f"{{value:{form}}}", value=value)
-
-
-def _vote_charts(models: list[pictures.Signed], rounds: Mapping[int, str], language: str) -> list[tuple[Markup, str]]:
-    if not models:
-        return []
-    strips = pictures.strips(models, rounds, language)
-    where = _figure(pictures.models(models, rounds, language), phrase(language, "room.votes_alt"))
-    return [where, *(_figure(picture, title) for title, picture in strips.items())]

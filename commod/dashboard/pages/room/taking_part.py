@@ -140,7 +140,6 @@ def _send(here: Here, question: Question, model: FitResult | None) -> None:
 
 
 def _choose(here: Here, question: Question, mine: str) -> None:
-    """One model or the other."""
     names = {name: say(f"room.{name}") for name in ("model_a", "model_b", "neither")}
     if mine:
         chosen = names["neither" if mine == "neither" else f"model_{mine}"]

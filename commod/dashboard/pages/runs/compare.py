@@ -24,7 +24,7 @@ from commod.dashboard.views import controls
 from commod.dashboard.views.checks import changing_table, in_a_cell, meanings
 from commod.dashboard.views.explained import cards_of, tree_of
 from commod.explain.checks import CHECKS, Answer
-from commod.explain.forms import guess_in_words, starts_in_words
+from commod.explain.concepts import guess_in_words, starts_in_words
 from commod.metrics.figures import CRITERIA, Figure, key_figures
 from commod.wording import listed
 

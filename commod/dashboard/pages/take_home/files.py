@@ -1,14 +1,19 @@
-"""The predictions that one takes home, and the names of files, without Streamlit."""
+"""The predictions and the model card that one takes home, and the names of files, without Streamlit."""
 
 import re
 
 import numpy as np
 import pandas as pd
 
+from commod import __version__
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.pages.take_home.report_figures import figure_rows, widened
+from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import safe_csv
+from commod.dashboard.text.html import document
 from commod.datasets import is_shipped
 from commod.experiments.refits import Refits
+from commod.metrics.figures import key_figures
 
 
 def file_name(result: FitResult, what: str, ending: str) -> str:
@@ -51,3 +56,20 @@ def predictions_csv(result: FitResult, refits: Refits | None) -> bytes:
     if refits is not None:
         frame["refits_that_change"] = refits.share
     return safe_csv(frame, for_spreadsheets=False)
+
+
+def model_card(result: FitResult, code: str, date: str) -> str:
+    """A card of one fit in Markdown, with the metadata that model hubs read; its words are in ``card.md``."""
+    values = result.figures["g"]
+    return document(
+        "card.md",
+        result=result,
+        code=code,
+        date=date,
+        version=__version__,
+        setting=in_words(result.settings),
+        model_file=file_name(result, "model", "json"),
+        metrics=[(figure, float(values[figure.name])) for figure in key_figures() if figure.name in values],
+        figures=[[" ".join(cell.split()) for cell in row] for row in figure_rows(result)],
+        widened=widened(result),
+    )

@@ -16,8 +16,7 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, draw_pending, get, in_line, result_of, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.standalone import MOST_PEOPLE, grid_of, page_html
-from commod.dashboard.pages.take_home.card import model_card
-from commod.dashboard.pages.take_home.files import file_name, predictions_csv
+from commod.dashboard.pages.take_home.files import file_name, model_card, predictions_csv
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided
 from commod.dashboard.pages.take_home.report_law import impact_ratios
@@ -158,7 +157,6 @@ def exports(
 
 
 def _files(result: FitResult, settings: Settings) -> None:
-    """A card for each file."""
     words = f"{result.task.spec.title}, {in_words(result.settings)}. {result.verdict}"
     st.caption(escape_markdown(words))
     report, *others = exports(result, settings, session.requirements(), signed_decision())
@@ -190,30 +188,21 @@ def _page(result: FitResult) -> Pending | None:
             make = partial(page_html, settings, grid_of(settings), parts, people=rows, app=address)
             offer("Page as HTML", lambda: make().encode(), name, place=place, key="take_page", icon=":material/web:")
 
+        def look(ticket: Ticket) -> None:
+            place.progress(ticket.progress, in_line("Training every model", ticket))
+
         if (parts := get(task)) is not None:
             ready(parts)
-        elif place.button("Make the page (takes some minutes)", key="make_page") or _asked_for() == settings:
+        elif (
+            place.button("Make the page (takes some minutes)", key="make_page")
+            or st.session_state.get("page_asked_for") == settings
+        ):
             st.session_state["page_asked_for"] = settings
-            return Pending(
-                submit(task),
-                lambda ticket: ready(ticket.result()),
-                lambda ticket: _tell(place, ticket),
-            )
+            return Pending(submit(task), lambda ticket: ready(ticket.result()), look)
     return None
 
 
-def _tell(place: Any, ticket: Ticket) -> None:
-    place.progress(ticket.progress, in_line("Training every model", ticket))
-
-
-def _asked_for() -> Settings | None:
-    """Of which model the page is being made."""
-    found: Settings | None = st.session_state.get("page_asked_for")
-    return found
-
-
 def _how_to(result: FitResult) -> None:
-    """The Python that reproduces the model, and how to use the JSON file."""
     with st.expander("The Python that makes this model again"):
         st.code(to_python(result.settings), language=None, wrap_lines=True)
     with st.expander("How to use the model file"):

@@ -9,10 +9,9 @@ from markupsafe import Markup
 
 from commod import __version__
 from commod.dashboard.model.fitted import FitResult, trouble_in_words
+from commod.dashboard.pages.take_home import report_figures as parts
 from commod.dashboard.pages.take_home.report_decided import Decided, decided_parts
-from commod.dashboard.pages.take_home.report_figures import bound, each_group, figure_rows, trade_off, who, widened
 from commod.dashboard.pages.take_home.report_law import law_parts
-from commod.dashboard.pages.take_home.report_sense import by_certainty, by_record, by_refits, calibration
 from commod.dashboard.state.settings import CONTROLS, data_in_words, described
 from commod.dashboard.text.escape import bold
 from commod.dashboard.text.glossary import tip
@@ -20,12 +19,12 @@ from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.datasets import Task
 from commod.datasets.choice_options import ROLES, roles_json
 from commod.datasets.raw import in_words as rule_in_words
-from commod.experiments.evidence import Evidence
+from commod.experiments.checks import Evidence
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
 from commod.explain.checks import MARKS
-from commod.explain.forms import form_in_words, guess_in_words
+from commod.explain.concepts import form_in_words, guess_in_words
 from commod.explain.people import FEW
 from commod.metrics.figures import FIGURES, key_figures
 
@@ -56,6 +55,7 @@ def report_html(
     task = result.task
     caveats = re.search(r"\*\*Caveats\.\*\*\s*(.+?)(?:\n\s*\n|\Z)", task.datasheet, flags=re.DOTALL)
     decision = decided_parts(result, decided)
+    settings = described(result.settings) | {"f": result.base_model}
     return document(
         "report.html",
         kicker=f"Bias profile · COMMOD Explorer · {date}",
@@ -63,7 +63,7 @@ def report_html(
         lead=f"{decision['confirmed']} {result.verdict}".strip(),
         result=result,
         trouble=trouble_in_words(result),
-        widened=widened(result),
+        widened=parts.widened(result),
         tree=tree,
         nodes=[] if tree is None else nodes_of(tree),
         limits=limits,
@@ -78,29 +78,33 @@ def report_html(
         datasheet=_datasheet(task),
         caveats_of_data=_markdown(" ".join(caveats[1].split())) if caveats else "",
         groups=_group_rows(result),
-        set_to=_settings(result),
+        set_to=[(CONTROLS[name].heading, value) for name, value in settings.items()],
         n_test=len(result.scene.test),
-        figures=figure_rows(result),
+        figures=parts.figure_rows(result),
         key_figures=key_figures(),
         concepts=cards_of(result.loadings, result.concepts, task.spec.people),
         form=form_in_words(result.g, task.spec.outcomes, result.line_in_words),
         guess=guess_in_words(result.concepts),
-        bound=bound(result, limits),
+        bound=parts.bound(result, limits),
         checks=[(*MARKS[answer.mark], answer) for answer in result.answers(merit, refits).values()],
-        record=by_record(result),
-        certainty=by_certainty(result),
-        again=by_refits(result, refits),
+        record=parts.by_record(result),
+        certainty=parts.by_certainty(result),
+        again=parts.by_refits(result, refits),
         n_refits=len(refits),
-        calibration=calibration(result, evidence),
+        calibration=parts.calibration(result, evidence),
         smallest=_smallest(result),
-        each_group=each_group(result),
+        each_group=parts.each_group(result),
         contract=[[str(rule.name), rule_in_words(rule)] for rule in task.contract],
-        p_rules=_p_rules(result),
+        # Counted on the negative decisions and on the positive ones.
+        p_rules=[
+            {model: FIGURES[name].show(result.figures.loc[name, model]) for model in ("f", "g")}
+            for name in ("p_rule_of_negative", "p_rule")
+        ],
         four_fifths_law=tip("four_fifths_law"),
         **law_parts(result),
         **decision,
-        **trade_off(result),
-        **who(result),
+        **parts.trade_off(result),
+        **parts.who(result),
     )
 
 
@@ -137,22 +141,10 @@ def _markdown(text: str) -> Markup:
     return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", with_code))  # nosec B704
 
 
-def _settings(result: FitResult) -> list[tuple[str, str]]:
-    values = described(result.settings) | {"f": result.base_model}
-    return [(CONTROLS[name].heading, value) for name, value in values.items()]
-
-
 # ---- limits and caveats ----
 
 
-def _p_rules(result: FitResult) -> list[dict[str, str]]:
-    """P-Rule of f and of g, counted on the negative decisions and on the positive ones."""
-    rows = [(FIGURES[name], result.figures.loc[name]) for name in ("p_rule_of_negative", "p_rule")]
-    return [{model: figure.show(row[model]) for model in ("f", "g")} for figure, row in rows]
-
-
 def _smallest(result: FitResult) -> dict[str, Any]:
-    """The smallest group and label on test."""
     task, test = result.task, result.scene.test
     people, group, label = min(
         (int(((test.sensitive == code) & (test.y == y)).sum()), name, outcome)

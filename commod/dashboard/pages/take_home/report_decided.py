@@ -70,7 +70,6 @@ def _sign(verdict: Any) -> str:
 
 
 def _verdicts(result: FitResult, decided: Decided, checked: pd.DataFrame) -> dict[str, Any]:
-    """Each requirement, whether this model meets it, and whether f does."""
     of_f = check_requirements(decided.requirements, facts_of_f(result.scene))
     rows = [
         [with_capital(row.wanted), _sign(row.verdict), row.sentence, _sign(f_verdict)]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -10,8 +11,12 @@ from commod.charts.pareto import CURRENT, DEPLOYED, PATH
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.text.html import drawing
 from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, directions
+from commod.experiments.checks import Evidence
 from commod.experiments.limits import Limits
+from commod.experiments.refits import Refits
+from commod.explain.checks import AGAIN
 from commod.explain.groups import beyond_in_words, extremes_in_words, margins_in_words
+from commod.explain.plausibility import explain_certainty
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, title_of
 from commod.wording import with_capital
 
@@ -19,7 +24,6 @@ CHART_WIDTH = 340
 
 
 def _drawing(chart: Any, number: int, alt: str) -> Markup:
-    """A chart as a drawing in the page."""
     # Legible on a telephone too, where the drawing is shrunk to fit.
     chart = chart.configure_axis(labelFontSize=12, titleFontSize=12).configure_legend(labelFontSize=12)
     return drawing(export_chart(chart, "svg", width=CHART_WIDTH).decode(), alt, f"chart{number}-")
@@ -154,3 +158,56 @@ def bound(result: FitResult, limits: Limits) -> dict[str, str]:
         "goal": "above 0.99" if criterion.upward else "below 0.01",
         "fair_from": show_rate((limits.fair_from or 0) / limits.people),
     }
+
+
+# ---- do the changes make sense? ----
+
+
+def by_record(result: FitResult) -> list[list[str]]:
+    """Rightly and wrongly changed, by group and direction."""
+    words = [word for word, _ in directions(result.task.spec)]
+    return [
+        [
+            f"{row.group}, {words[not row.better]}",
+            f"{row.count:,}",
+            f"{row.right:,}",
+            f"{row.wrong:,}",
+            f"{row.share:.1%}\n[{100 * row.low:.1f}, {100 * row.high:.1f}]" if row.count else "–",
+            f"{row.expected:.1%}" if row.count else "–",
+        ]
+        for row in result.record.itertuples()
+    ]
+
+
+def by_certainty(result: FitResult) -> list[list[str]]:
+    """How sure f was of what changed, beside everyone."""
+    found = explain_certainty(result.scene.certainty_test, result.scene.decisions_test, result.decisions)
+    return [
+        [
+            f"{row.low:.0%} to {row.high:.0%}",
+            f"{row.changed:,} ({row.share_changed:.1%})",
+            f"{row.everyone:,} ({row.share_everyone:.1%})",
+        ]
+        for row in found.itertuples()
+    ]
+
+
+def by_refits(result: FitResult, refits: Refits) -> list[list[str]]:
+    """How many of the changed decisions change again in how many of the refits."""
+    share = np.asarray(refits.share)[result.changed_test]
+    whole, low, high = len(share), 0.5, AGAIN
+    classes = {
+        f"in {high:.0%} of the refits or more": share >= high,
+        f"in {low:.0%} to {high:.0%}": (share >= low) & (share < high),
+        f"in fewer than {low:.0%}": share < low,
+    }
+    return [[name, f"{here.sum():,}", f"{here.mean():.1%}" if whole else "–"] for name, here in classes.items()]
+
+
+def calibration(result: FitResult, evidence: Evidence) -> list[list[str]]:
+    """Calibration error of f and g by group."""
+    rows = []
+    for code, row in evidence.calibration.iterrows():
+        cells = [f"{row[name]:.3f}\n[{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]" for name in ("f", "g")]
+        rows.append([result.task.groups[int(code)], *cells])
+    return rows

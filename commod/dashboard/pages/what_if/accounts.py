@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts.bars import ACCOUNTS
-from commod.charts.waterfall import plot_waterfall, term_styles
+from commod.charts.bars import ACCOUNTS, plot_waterfall, term_styles
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.what_if.person import Person
@@ -23,7 +22,7 @@ from commod.dashboard.views.checks import SHOWN
 from commod.dashboard.views.explained import account_columns, draw_accounts
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Mark, often_enough
-from commod.explain.forms import constants_in_words
+from commod.explain.concepts import constants_in_words
 from commod.explain.what_if import edit_row, explain_sum, score_rows
 from commod.models.threshold import ONE_HALF
 
@@ -63,7 +62,6 @@ def read_out(person: Person) -> None:
 
 
 def _not_acted_on(person: Person) -> str:
-    """Why nothing is multiplied."""
     kept = "lose" if person.result.settings.direction == "improve" else "gain"
     decided = escape_markdown(person.task.spec.outcomes[int(person.now["f"])])
     return f"g does not act here, and its score is f's: f says “{decided}”, and nobody may {kept} the better decision."
@@ -170,9 +168,7 @@ def draw_sum(person: Person) -> None:
         _bars(frame, columns),
         alt="The sum that leads from the score of f to that of g, a bar for each term.",
         table=Table("The sum as a table", "what_if_table", columns, lambda: _sum_rows(frame)),
-        caption=f"{_arithmetic(person)} {_minus(_terms_in_words(person))}"
-        if person.acted_on
-        else _not_acted_on(person),
+        caption=_arithmetic(person) if person.acted_on else _not_acted_on(person),
         **titled,
     )
     with st.expander("The same sum by feature", key="what_if_features", on_change="rerun") as opened:
@@ -182,18 +178,6 @@ def draw_sum(person: Person) -> None:
             alt = "The sum that leads from the score of f to that of g, a bar for each feature."
             draw(plot_waterfall, _bars(by_column, columns), alt=alt, table=table.title, **titled)
             show_table(table, _sum_rows(by_column))
-
-
-def _terms_in_words(person: Person) -> str:
-    """What the terms of the sum are, and what they come to."""
-    now = person.now
-    if person.result.g.decides:
-        decides = f"All terms but the last add up to the balance, {now['balance']:+.2f}, which decides"
-        return f"{decides}; the last one leads from there to g's score."
-    if person.result.g.has_shift:
-        together = f"r = {now['ratio']:.2f} and s = {now['shift']:+.2f}"
-        return f"A bar is a term of r times f's logit, plus what it adds to s; together {together}."
-    return "A bar is a term of r times f's logit."
 
 
 def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:
@@ -256,10 +240,8 @@ def draw_shap(person: Person) -> None:
 
 
 def _shap_values(person: Person) -> pd.DataFrame:
-    """SHAP of the person as edited."""
     edits = tuple(sorted(person.edits.items()))
-    found: pd.DataFrame = result_of(tasks.person_shap(person.result, person.number, edits))
-    return found
+    return result_of(tasks.person_shap(person.result, person.number, edits))
 
 
 def _account_rows(frame: pd.DataFrame, constants: str, constant: float, average: float, whole: str) -> pd.DataFrame:

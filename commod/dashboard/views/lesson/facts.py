@@ -90,8 +90,7 @@ def _groups(model: FitResult, step: Step) -> list[Any]:
             )[list(GROUP)].itertuples()
         )
 
-    found: list[Any] = model.keep(f"groups {names}", made)
-    return found
+    return model.keep(f"groups {names}", made)
 
 
 def _by_rate(model: FitResult, step: Step) -> list[Any]:
@@ -129,7 +128,6 @@ def _share(part: float, whole: float) -> float:
 
 
 def _sure(model: FitResult) -> np.ndarray:
-    """Of whom f was sure."""
     return model.scene.certainty_test > SURE
 
 
@@ -140,7 +138,6 @@ def p_rule_of_labels(model: FitResult) -> float:
 
 
 def _features_used(model: FitResult) -> int:
-    """How many features have a weight in r."""
     loadings = model.loadings
     return int(loadings.loc[loadings["loading"] != 0, "feature"].str.partition("=")[0].nunique())
 

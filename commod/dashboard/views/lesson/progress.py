@@ -28,7 +28,6 @@ class Progress:
 
 
 def _first_seen() -> Progress:
-    """As the link has it."""
     found = from_link(session.state().carried)
     # A link with a setting is one that was left: what had been moved stays.
     found.staged = found.step if "data" in st.query_params and found.answers else None

@@ -276,7 +276,6 @@ def _check_texts(where: str, step: Step) -> None:
 
 
 def _fields(where: str, text: str) -> Iterator[tuple[str, str]]:
-    """The fields of a text, and how each is to be written."""
     try:
         for _, field, form, conversion in Formatter().parse(text):
             if conversion:

@@ -1,4 +1,4 @@
-"""Table 1 beside the printed one, and the figures of the paper, each from the committed result that it needs."""
+"""Paper: every table and figure of the paper recomputed from committed results, the printed numbers beside ours."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,15 +10,17 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_methods, plot_scatter
+from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
+from commod.dashboard.views import frame
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS, as_rows, draw_cells, draw_segments, draw_wins, point_columns
 from commod.datasets import TASKS, damaged_files
 from commod.experiments.figures import tree_f1_by_depth
-from commod.experiments.paper import LEAST_SPLITS, TABLE1_ROWS, sensitivity_table, table1
+from commod.experiments.paper import DATASETS, LEAST_SPLITS, TABLE1_ROWS, sensitivity_table, table1
 from commod.experiments.printed import BLACK_BOX, FIGURE2, METHOD_ROWS, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory
 from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
@@ -444,3 +446,38 @@ def _sensitivity(models: pd.DataFrame) -> None:
     headings = ("Data set", "Range of λ_fair", "Regressed", "R², ours", "R², paper", "Verdict")
     st.html(html_table(headings, rows, caption="Regressions", text={1, 2, 5}))
     st.caption(tip("regressions"))
+
+
+def show() -> None:
+    """The page, from top to bottom."""
+    frame.page("pages/paper.py")
+    st.title("The paper, recomputed")
+    st.markdown(tip("paper_intro"))
+    st.header("Table 1: changes at equal fairness and accuracy")
+    data, criterion = _choose()
+    models = result("table1", data)
+    if models is not None:
+        draw_table1(models, data, criterion)
+    for figure in paper_figures(data):
+        st.header(figure.title)
+        found = result(figure.result, figure.data)
+        if found is not None:
+            figure.draw(found)
+    st.caption(versions())
+
+
+def _choose() -> tuple[str, str]:
+    """Data set and criterion of the tables: from the link, or those of the session if the paper has them."""
+    here = session.current()
+    asked = st.query_params.get("paper", "").split(",")
+    starts = {"paper_data": (here.data, DATASETS, asked[0]), "paper_criterion": (here.fairness, CRITERIA, asked[-1])}
+    for key, (usual, known, wanted) in starts.items():
+        if key not in st.session_state:
+            st.session_state[key] = wanted if wanted in known else usual if usual in known else next(iter(known))
+    left, right = st.columns(2, gap="medium")
+    data = left.selectbox("Data set", DATASETS, format_func=lambda name: TASKS[name].title, key="paper_data")
+    criterion = right.selectbox(
+        "Criterion", list(CRITERIA), format_func=lambda name: CRITERIA[name].label, key="paper_criterion"
+    )
+    session.keep_link(paper=f"{data},{criterion}")
+    return data, criterion
