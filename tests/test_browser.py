@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from commod.dashboard.text.language import phrase
+from commod.dashboard.text.language import LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, PAGES
+from commod.datasets import TASKS
 from commod.datasets.example import example_table
 from commod.experiments import prepare
 from commod.models.export import portable_json
@@ -148,9 +149,20 @@ def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_ch
     assert [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")] == figures
 
 
-def test_the_first_screen_is_short(browser, served):
+ALWAYS = {("law_school", "en"), ("german", "fr")}  # of the others each takes seconds
+
+
+@pytest.mark.parametrize(
+    ("data", "language"),
+    [
+        pytest.param(data, language, marks=[pytest.mark.slow] * ((data, language) not in ALWAYS))
+        for data in TASKS
+        for language in LANGUAGES
+    ],
+)
+def test_the_first_screen_is_short(browser, served, data, language):
     page = browser.new_page(viewport=first_screen.SIZE)
-    page.goto(served)
+    page.goto(f"{served}/?data={data}&lang={language}")
     still(page)
     found = first_screen.count(page)
     page.close()

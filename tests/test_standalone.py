@@ -18,7 +18,7 @@ from commod.dashboard.model.picture import picture_of
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import CONTROLS, defaults
-from commod.dashboard.text.language import LANGUAGES
+from commod.dashboard.text.language import LANGUAGES, phrase
 from commod.datasets import TASKS, load_task
 from commod.datasets.example import example_table
 from commod.experiments import start
@@ -243,6 +243,7 @@ def test_the_lesson_goes_from_guess_to_slider_to_surprise(browser, pages, locale
     result = fit_result(replace(defaults("law_school"), lambda_fair=10.0))
     assert str(int(result.changed_test.sum())) in told
     assert page.locator("#tradeoff").is_visible()
+    assert page.locator("#set_lambda_fair").get_attribute("aria-valuetext") == "10"  # where the lesson has left it
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     assert not page.errors
     page.close()
@@ -299,6 +300,33 @@ def test_one_person_is_decided_as_by_the_library(browser, pages):
     field.fill(field.get_attribute("max"))
     assert page.locator("#person .told").inner_text() != before
     page.close()
+
+
+def test_a_value_out_of_range_is_not_decided(browser, pages):
+    path, _ = pages("law_school")
+    page = opened(browser, path)
+    person, field = page.locator("#person"), page.locator("#person input").first
+    assert "11 to 48 points" in person.inner_text()
+    for wrong in ("999", ""):
+        field.fill(wrong)
+        assert "Enter a number from 11 to 48 points." in person.inner_text()
+        assert page.locator("#person .told").inner_text() == phrase("en", "standalone.not_decided")
+    field.fill("20")
+    told = page.locator("#person .told").inner_text()
+    page.locator("#language").click()
+    assert field.input_value() == "20"  # what was edited stays
+    assert told != page.locator("#person .told").inner_text()
+    page.close()
+
+
+def test_in_french_features_and_rules_are_french(browser, pages):
+    path, _ = pages("law_school")
+    page = opened(browser, path, "?lambda_fair=10&lang=fr")
+    said = page.locator("#concepts, #tree, #person").all_inner_texts()
+    page.close()
+    for text in said:
+        assert "Score LSAT" in text
+        assert not re.search(r"LSAT score|School|grades|full-time", text)
 
 
 def test_rows_are_in_it_only_where_the_licence_allows(pages):

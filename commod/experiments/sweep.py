@@ -101,7 +101,7 @@ def lines_of(
     """
     method = METHODS[name]
     if method.knob is None:
-        raise ValueError(f"{method.title} does not run here and cannot be swept.")
+        raise ValueError(f"{method.title} is not written yet and cannot be swept.")
     choices = [tuple(zip(method.others, chosen, strict=True)) for chosen in product(*method.others.values())]
     is_usual, seeds = models is None, method.seeds if models is None else 1
     if is_usual and task is not None and is_large(task):

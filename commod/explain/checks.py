@@ -92,8 +92,8 @@ CHECKS: dict[str, Check] = {
     for check in (
         Check(
             "right",
-            "Are the changes right by the record?",
-            "Right by the record",
+            "Are as many changes right as f predicts?",
+            "Right as predicted",
             "Of the decisions that changed, the share that now agrees with the label in the data.",
             direction=1,
             fine=0.0,
@@ -196,7 +196,7 @@ def _nobody(name: str) -> Answer:
 
 
 def check_record(record: pd.DataFrame) -> Answer:
-    """Are the changes right by the record? From `explain_record`."""
+    """Are as many changes right as f predicts? From `explain_record`."""
     whole, right = int(record["count"].sum()), int(record["right"].sum())
     if not whole:
         return _nobody("right")
@@ -207,7 +207,7 @@ def check_record(record: pd.DataFrame) -> Answer:
             parts.append(f"{rows['right'].sum():,} of {rows['count'].sum():,} {word}")
     detail = f": {' and '.join(parts)}" if len(parts) > 1 else f", all of them {parts[0].split(' ', 3)[3]}"
     share = in_percent(right / whole, 1)
-    told = f"By the record {right:,} of {whole:,} changes are right ({share}){detail}."
+    told = f"{right:,} of {whole:,} changes match the outcome in the data ({share}){detail}."
     expected = float(np.average(record["expected"].fillna(0.0), weights=record["count"]))
     if record.loc[record["count"] > 0, "expected"].isna().any():  # f's probabilities are not known
         return _answer("right", right, whole, told, rated=float("nan"))

@@ -113,7 +113,8 @@ def test_two_group_methods_are_left_out_of_grids_and_refused_by_name():
 def test_who_cannot_weigh_is_told_where_there_are_weights():
     assert rows_in_words(scene()) == ""
     assert rows_in_words(scene(weighted=True)) == (
-        "Hardt post-processing and Wass-1 post-processing cannot weigh rows when learning: to them all count alike."
+        "Hardt post-processing, Wass-1 post-processing and RNF cannot weigh rows when learning: to them all count "
+        "alike."
     )
     with_weights, without = (sweep_method(scene(weighted=weighted), "wass1", DP) for weighted in (True, False))
     for one, other in zip(with_weights.models, without.models, strict=True):

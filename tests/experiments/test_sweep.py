@@ -111,7 +111,7 @@ def test_what_cannot_be_compared_is_told():
         compare("law_school", methods=["roc"])
     with pytest.raises(ValueError, match="no method 'oracle_roc' for equalized odds"):
         compare("law_school", methods=["oracle_roc"], fairness=EO)
-    with pytest.raises(ValueError, match="does not run here"):
+    with pytest.raises(ValueError, match="not written yet"):
         lines_of("igd")
 
 
@@ -193,7 +193,7 @@ def test_the_test_rows_play_no_part_in_placing(scene, few):
     assert not one.points["dm"].equals(two.points["dm"])
 
 
-SHORT = {"frappe": (("max_iter", 15),), "wass1_penalised": (("max_iter", 15),)}
+SHORT = {"rnf": (("steps", 30),), "frappe": (("max_iter", 15),), "wass1_penalised": (("max_iter", 15),)}
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -232,7 +232,7 @@ def test_every_method_moves_towards_fairness_along_its_knob(scene, fairness):
     for name in available_methods(fairness):
         method = METHODS[name]
         # Pleiss makes costs of scores equal, not decisions.
-        if method.cost > 20 or name == "pleiss":
+        if method.cost > 20 or name == "pleiss" or method.aims_at:
             continue
         gains = []
         # A multiplier that is too large favours the other group: the fairest Bayes rule is on the way.

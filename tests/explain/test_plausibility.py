@@ -44,11 +44,11 @@ def test_the_record_in_a_sentence():
     answer = check_record(explain_record(task(), Y, S, F, G, np.full(8, 0.6)))
     assert (answer.part, answer.whole, answer.mark) == (4, 6, "fine")
     assert answer.sentence == (
-        "By the record 4 of 6 changes are right (66.7%): 2 of 3 for the better and 2 of 3 for the worse. f's own "
+        "4 of 6 changes match the outcome in the data (66.7%): 2 of 3 for the better and 2 of 3 for the worse. f's own "
         "probabilities predict 40.0%; chance explains the difference."
     )
     one_way = check_record(explain_record(task(), Y, S, F, [1, 0, 0, 1, 0, 1, 1, 1]))
-    assert one_way.sentence == "By the record 1 of 1 changes are right (100.0%), all of them for the better."
+    assert one_way.sentence == "1 of 1 changes match the outcome in the data (100.0%), all of them for the better."
     assert one_way.mark == "open"  # what f expects is not known
 
 

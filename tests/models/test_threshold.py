@@ -102,7 +102,7 @@ def test_fairness_is_bought_at_another_line():
 # and the Bayes rule has an estimate of its own.
 AT_F = {
     name: METHODS[name].knob.sweep[0]
-    for name in "commod frappe oracle_roc hardt pleiss wass1 cfbc leaf_relabelling".split()
+    for name in "commod frappe oracle_roc hardt pleiss wass1 cfbc leaf_relabelling multiaccuracy_boost".split()
 }
 AT_F |= {"lpp": 1.0, "oracle_lpp": 1.0, "fst": 2.0, "fair_projection": 2.0}
 

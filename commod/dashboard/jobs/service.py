@@ -267,14 +267,14 @@ class Pending:
     """A part of a page that is drawn when its result is there."""
 
     ticket: Ticket
-    draw: Callable[[Ticket], None]  # when it is done
+    draw: Callable[[Ticket], Any]  # when it is done; it may give a list of parts that follow
     look: Callable[[Ticket], None] | None = None  # while it is not, to show the progress
     held: bool = False  # whether the place in the queue outlives this run of the script
 
 
 def draw_pending(*parts: Pending | None) -> None:
     """Draw the parts that wait for a result, in the order in which the results come; to be called last on a page."""
-    waiting = {place: part for place, part in enumerate(parts) if part is not None}
+    waiting, following = {place: part for place, part in enumerate(parts) if part is not None}, list[Pending]()
 
     def look(left: Mapping[int, Ticket]) -> float:
         for place, ticket in left.items():
@@ -288,7 +288,10 @@ def draw_pending(*parts: Pending | None) -> None:
             if not part.held:
                 places.enter_context(part.ticket)
         for place in watch({place: part.ticket for place, part in waiting.items()}, look):
-            waiting[place].draw(waiting[place].ticket)
+            more = waiting[place].draw(waiting[place].ticket)
+            following += more if isinstance(more, list) else []  # what others draw gives elements
+    if following:
+        draw_pending(*following)
 
 
 def in_line(what: str, ticket: Ticket) -> str:

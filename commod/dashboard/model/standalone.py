@@ -20,6 +20,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from commod import __version__
+from commod.charts.parts import towards
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.picture import FEW_GROUPS, names_of, picture_of
 from commod.dashboard.model.training import fit_result
@@ -222,12 +223,13 @@ def _content(settings: Settings, grid: Grid, parts: Sequence[Any], people: bool,
             fairness: _criterion(fairness, [row["picture"]["point"] for row in rows[i * size : (i + 1) * size]])
             for i, fairness in enumerate(grid["fairness"])
         },
-        "features": [scene.task.label(*origin) for origin in scene.encoder.origin_],
         "groups": {
             f"{fairness} {update}": part["groups"] for (fairness, update), part in zip(keys, parts, strict=True)
         },
         "models": _columns(rows),
-        "words": {language: _texts(settings, grid, start, language) for language in LANGUAGES},
+        "words": {
+            language: _texts(settings, grid, start, language) | _names(start, rows, language) for language in LANGUAGES
+        },
         "person": _person(start, has_rows) if people or not own else None,
         "app": app,
     }
@@ -273,8 +275,37 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
         "names": {fairness: names_of(fairness, language) for fairness in grid["fairness"]},
         "meaning": {name: phrase(language, f"picture.{CRITERIA[name].figure_name}") for name in grid["fairness"]},
         "axis": {name: declared(language, CRITERIA[name].figure.axis_title) for name in grid["fairness"]},
+        "along": {
+            name: towards(names_of(name, language)[0], declared(language, CRITERIA[name].figure.fairer))
+            for name in grid["fairness"]
+        },
         "checks": {name: declared(language, check.title) for name, check in CHECKS.items()},
         "marks": {mark: [sign, declared(language, word)] for mark, (word, sign) in MARKS.items()},
+    }
+
+
+def _names(start: FitResult, rows: Sequence[Row], language: str) -> dict[str, Any]:
+    """What features and their values are called, and rules of trees where they are called otherwise than there."""
+    scene = start.scene
+    ranges, units = (
+        feature_ranges(scene.task.X, leave_out=scene.f),
+        {each.name: each.unit for each in scene.task.spec.features},
+    )
+
+    def named(column: str) -> dict[str, Any]:
+        known, unit = ranges[column], units.get(column, "")
+        high = f"{known.in_words(known.high)} {unit if unit != 'count' else ''}".strip()
+        return {"label": declared(language, scene.task.label(column))} | (
+            {"low": declared(language, known.in_words(known.low)), "high": declared(language, high)}
+            if known.is_number
+            else {"levels": [declared(language, str(level)) for level in sorted(known.levels, key=str)]}
+        )
+
+    rules = {node[2]: declared(language, node[2]) for row in rows for node in row["tree"]}
+    return {
+        "features": [declared(language, scene.task.label(*origin)) for origin in scene.encoder.origin_],
+        "columns": [named(column) for column in dict.fromkeys(column for column, _ in scene.encoder.origin_)],
+        "rules": {rule: told for rule, told in rules.items() if told != rule},
     }
 
 
@@ -296,7 +327,7 @@ def _person(start: FitResult, rows: bool) -> dict[str, Any] | None:
     chosen = np.unique(np.linspace(0, len(frame) - 1, min(MOST_PEOPLE * rows, len(frame))).astype(int))
     middle = [encoder.medians_.get(name, _commonest(frame[name])) for name in columns]
     return {
-        "columns": [_column(ranges[name], scene.task.label(name)) for name in columns],
+        "columns": [_column(ranges[name]) for name in columns],
         "encoded": [
             [columns.index(column), _plain(level), float(mean), float(scale), float(weights.get((column, level), 0.0))]
             for (column, level), mean, scale in zip(encoder.origin_, encoder.mean_, encoder.scale_, strict=True)
@@ -311,10 +342,10 @@ def _person(start: FitResult, rows: bool) -> dict[str, Any] | None:
     }
 
 
-def _column(known: FeatureRange, label: str) -> dict[str, Any]:
+def _column(known: FeatureRange) -> dict[str, Any]:
     if known.is_number:
-        return {"label": label, "low": known.low, "high": known.high, "step": known.step}
-    return {"label": label, "levels": [_plain(level) for level in known.levels]}
+        return {"low": known.low, "high": known.high}
+    return {"levels": [_plain(level) for level in sorted(known.levels, key=str)]}
 
 
 def _commonest(values: pd.Series) -> Any:

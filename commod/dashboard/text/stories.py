@@ -51,4 +51,6 @@ def label_of(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any], *
     """What stands at the dots of a group, a row of `explain_hundred`: who, and perhaps g's and f's rates."""
     who = with_capital(called(language, spec, code))
     now, before = (of_100(language, row[f"of_100_{when}"], row[when]) for when in ("now", "before"))
-    return phrase(language, "dots.rates", who=who, before=before, now=now) if rates else who
+    if not rates:
+        return who
+    return phrase(language, "dots.same" if now == before else "dots.rates", who=who, before=before, now=now)

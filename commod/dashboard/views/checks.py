@@ -19,7 +19,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import words
-from commod.dashboard.views.next_step import begin_next_steps, draw_for_checks
+from commod.dashboard.views.next_step import begin_merit_step, begin_next_steps, draw_for_checks
 from commod.dashboard.views.words import say, say_declared
 from commod.decisions import RULES, VERDICTS
 from commod.experiments.refits import Refits
@@ -67,13 +67,17 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
                     answers.update(take(Refits.joined(ticket.parts)))
                 _paint(place, answers, told)
 
-        def paint(ticket: Ticket) -> None:
+        def paint(ticket: Ticket) -> list[Pending] | None:
             told[name] = ""
             answers.update(take(ticket.result()))
             with deferred_paint():
                 _paint(place, answers, told)
-            if answers[name].mark == "bad":
-                untried[name].caption(f"{say_declared(CHECKS[name].title)} {say('next.not_tried')}")
+            if answers[name].mark != "bad":
+                return None
+            if name == "merit":
+                return begin_merit_step(result, untried[name])
+            untried[name].caption(f"{say_declared(CHECKS[name].title)} {say('next.not_tried')}")
+            return None
 
         return Pending(submit(task), paint, look)
 

@@ -16,7 +16,7 @@ from commod.dashboard.state.settings import STOPS, Settings, defaults, groupings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.verdicts import Verdict
 from commod.dashboard.views.words import say, say_declared
-from commod.explain.checks import Answer
+from commod.explain.checks import CHECKS, Answer, Check
 from commod.metrics.figures import CRITERIA
 from commod.models.collapse import collapse_in_words
 
@@ -24,34 +24,40 @@ from commod.models.collapse import collapse_in_words
 GAIN, KEPT, LEFT = 0.02, 0.5, 0.9
 
 Found = dict[str, FitResult]
+Draw = Callable[[FitResult, Found], list[Pending] | None]
 
 
 def begin_next_steps(
-    settings: Settings, result: FitResult, place: Any, draw: Callable[[FitResult, Found], None] | None = None
+    settings: Settings, result: FitResult, place: Any, draw: Draw | None = None, *, is_bad: bool = False
 ) -> list[Pending]:
-    """Buttons at `place` once all that is tried is trained: for the verdict, or as `draw` has them."""
-    others = {label: other for label, other in _others(settings, result).items() if session.can_go_to(other)}
+    """Buttons at `place` once all that is tried is trained: for the verdict, or as `draw` has them.
+
+    `is_bad`: something is that the verdict and the checks at hand do not know.
+    """
+    tried = _others(settings, result, is_bad=is_bad)
+    others = {label: other for label, other in tried.items() if session.can_go_to(other)}
     left, found = set(others), Found()
 
-    def paint(label: str, ticket: Ticket) -> None:
+    def paint(label: str, ticket: Ticket) -> list[Pending] | None:
         left.discard(label)
         if not ticket.failed:
             found[label] = ticket.result()
-        if not left:
-            with deferred_paint(), place.container():
-                (draw or _draw)(result, {label: found[label] for label in others if label in found})
+        if left:
+            return None
+        with deferred_paint(), place.container():
+            return (draw or _draw)(result, {label: found[label] for label in others if label in found})
 
     return [Pending(submit(tasks.prefetch(other)), partial(paint, label)) for label, other in others.items()]
 
 
-def _others(settings: Settings, result: FitResult) -> dict[str, Settings]:
+def _others(settings: Settings, result: FitResult, *, is_bad: bool = False) -> dict[str, Settings]:
     """What is tried, by its name: other groups where f is fair, else other forms of the update and a smaller λ_fair."""
     if not result.change_counts.count and settings.lambda_fair < STOPS[-1] and not result.is_fair_already:
         return {}
     if not result.change_counts.count and result.is_fair_already:
         names = {name: title for name, title in groupings_of(settings.data).items() if name != settings.groups}
         return {say_declared(title): defaults(settings.data, name) for name, title in names.items()}
-    if result.change_counts.count and not result.has_bad_verdict and not _bad(result.at_hand):
+    if result.change_counts.count and not (is_bad or result.has_bad_verdict or _bad(result.at_hand)):
         return {}
     found: dict[str, Settings] = {}
     if settings.direction == "both":
@@ -72,19 +78,44 @@ def _bad(answers: Mapping[str, Answer]) -> list[Answer]:
 
 def draw_for_checks(result: FitResult, found: Found) -> None:
     """For each check at hand with a bad mark, the step that mends it best, or that none does."""
-    for check in (answer.check for answer in _bad(result.at_hand)):
-        name, title = check.name, say_declared(check.title)
-        better = [
-            (other.at_hand[name], label, other)
-            for label, other in found.items()
-            if other.at_hand[name].mark in ("fine", "look") and _is_fair(other, result)
-        ]
-        if better:
-            said, label, other = max(better, key=lambda step: check.direction * step[0].value)
-            effect = f"{say(f'next.{name}', part=said.part, whole=said.whole)}, {_fairness(other)}"
-            _offer(f"check_step_{name}", label, effect, other, f"{title} ")
-        else:
-            st.caption(f"{title} {say('next.none')}")
+    fair = {label: other for label, other in found.items() if _is_fair(other, result)}
+    for answer in _bad(result.at_hand):
+        _draw_for_check(answer.check, fair, {label: other.at_hand[answer.check.name] for label, other in fair.items()})
+
+
+def begin_merit_step(result: FitResult, place: Any) -> list[Pending]:
+    """The same for merit, which takes longer to count: at `place`, once all that is tried is trained and counted."""
+
+    def count(_: FitResult, found: Found) -> list[Pending]:
+        fair = {label: other for label, other in found.items() if _is_fair(other, result)}
+        answers: dict[str, Answer] = {}
+        left = set(fair)
+
+        def paint(label: str, ticket: Ticket) -> None:
+            left.discard(label)
+            if not ticket.failed:
+                answers[label] = fair[label].answers(merit=ticket.result())["merit"]
+            if not left:
+                with deferred_paint(), place.container():
+                    _draw_for_check(CHECKS["merit"], fair, answers)
+
+        if not fair:
+            _draw_for_check(CHECKS["merit"], fair, answers)
+        return [Pending(submit(tasks.merit(other)), partial(paint, label)) for label, other in fair.items()]
+
+    return begin_next_steps(result.settings, result, place, count, is_bad=True)
+
+
+def _draw_for_check(check: Check, found: Found, answers: Mapping[str, Answer]) -> None:
+    """The step with the best of the answers, or that none is better than bad."""
+    name, title = check.name, say_declared(check.title)
+    better = [label for label, answer in answers.items() if answer.mark in ("fine", "look")]
+    if not better:
+        st.caption(f"{title} {say('next.none')}")
+        return
+    label = max(better, key=lambda label: check.direction * answers[label].value)
+    said = say(f"next.{name}", part=answers[label].part, whole=answers[label].whole)
+    _offer(f"check_step_{name}", label, f"{said}, {_fairness(found[label])}", found[label], f"{title} ")
 
 
 def _draw(result: FitResult, found: Found) -> None:
@@ -135,7 +166,7 @@ def _is_better(other: FitResult, result: FitResult) -> bool:
 def _effect(other: FitResult) -> str:
     """What somebody gets who takes the step."""
     fair, counts = _fairness(other), other.change_counts
-    if not counts.count:
+    if not counts.count or other.settings.direction == "improve":  # its name says that nobody loses
         return fair
     harm = say("next.no_one") if not counts.worse else say("next.wrong", wrong=counts.wrong, count=counts.count)
     return f"{fair}, {harm}"

@@ -115,14 +115,14 @@ def test_the_brake_is_worth_more_than_asking_for_less(stages):
     assert abs(after["p_rule"] - beside["p_rule"]) < 0.02  # at equal fairness
     assert after["changed"] < beside["changed"] < before["changed"]
     assert after["worse"] < beside["worse"]
-    assert "About as fair, with fewer people" in " ".join(script.told(at))
+    assert "About as fair, with fewer changes" in " ".join(script.told(at))
 
 
 def test_the_first_step_says_whom_f_learnt_from(stages):
     at = stages["groups"]
     said = " ".join(script.text(at))
     assert "earlier years" not in said
-    assert f"{at.before.scene.train.X.shape[0]:,} students of one cohort" in said
+    assert f"{at.before.scene.train.X.shape[0]:,} students who started in 1991" in said
     assert {"zfygpa", "zgpa"} <= set(at.before.scene.train.X)  # the grades at law school that the text names
 
 
@@ -130,12 +130,12 @@ def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     at = stages["cheap"]
     assert script.answer(at).value > 0.8 * at.after.changed_test.sum()
     first, changes = script.told(at)[0], at.after.changes  # group 1 is Caucasian; "raised" is for the worse
-    assert f"of {changes.loc[1, 'raised'] - changes.loc[1, 'lowered']} more Caucasian defendants**" in first
-    assert f"Of the Not Caucasian defendants, only {changes.loc[0, 'lowered']} were spared" in first
+    assert f"for {changes.loc[1, 'raised'] - changes.loc[1, 'lowered']} more Caucasian defendants**" in first
+    assert f"Only {changes.loc[0, 'lowered']} Not Caucasian defendants were spared" in first
     right = int((at.after.decisions == at.after.scene.test.y)[at.after.changed_test].sum())
-    assert f"{right} of the {at.after.changed_test.sum()} changes are right" in first
+    assert f"Of the {at.after.changed_test.sum()} changes, {right} match" in first
     assert "caucasian" not in " ".join(script.text(at))
-    more, fewer = map(int, re.findall(r"takes (\d+) worse .*? or (\d+) better", script.told(at)[1])[0])
+    more, fewer = map(int, re.findall(r"would need (\d+) worse .*? or (\d+) better", script.told(at)[1])[0])
     assert more < fewer
     table, level = group_table(at.after), figure(at.after, "p_rule")
     rate0, rate1 = table["positive"]
@@ -214,7 +214,9 @@ def test_two_groups_of_other_base_rates_are_fair_by_both_only_if_a_coin_decides(
 def test_the_concept_is_a_stand_in_for_the_group(stages):
     at = stages["concept"]
     told = " ".join(script.told(at))
-    among, all_of_them = map(int, re.findall(r"(\d+) % are Caucasian, of all defendants (\d+) %", told)[0])
+    among, all_of_them = map(
+        int, re.findall(r"(\d+) % of those with .* are Caucasian, against (\d+) % of all", told)[0]
+    )
     assert among > all_of_them + 15
 
 
@@ -257,7 +259,7 @@ def test_a_guess_before_the_slider_and_the_check_after_it():
     assert not [b.label for b in app.button if b.label.endswith("✓")]
     fine(slider(app, "lambda_fair").set_value(3.0).run())
     assert boxes(app) == [
-        "At λ_fair = 3, **80 more**: of 86 Non-White students it is now said that they will pass, and of 6 no longer. "
+        "At λ_fair = 3, **80 more**: 86 Non-White students gained the prediction “pass”, and 6 lost it. "
         "You said 20: 60 too few."
     ]
     fine(slider(app, "lambda_fair").set_value(1.0).run())

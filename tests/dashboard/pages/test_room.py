@@ -26,7 +26,7 @@ from tests.dashboard.driving import fine, run, slider, tables, words
 ROOM, LESSON = "pages/room.py", "pages/lesson.py"
 USUAL = defaults("law_school")
 # What the model says at the first step.
-ANSWER = "f had expected **46** to"
+ANSWER = "f predicted it for **46**"
 
 
 @pytest.fixture(autouse=True)
@@ -594,7 +594,7 @@ def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
     for secret in (klass.opened.secret, klass.ann.token, klass.ann.key):
         assert secret not in page + json.dumps(votes.to_dict())
     klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
-    assert "f had expected <strong>46</strong> to" in report.report_html(klass.room, "en")
+    assert "f predicted it for <strong>46</strong>" in report.report_html(klass.room, "en")
     assert "Salle" in report.report_html(klass.room, "fr")
     with zipfile.ZipFile(io.BytesIO(zipped_tables(klass.room, "en"))) as archive:
         assert pd.read_csv(archive.open("guesses.csv"))["answer"].tolist() == ["46 of 100"]

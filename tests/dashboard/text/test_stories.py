@@ -46,7 +46,7 @@ def test_an_upload_is_told_by_the_names_chosen():
 def test_a_crossing_is_spoken_of_as_people_speak():
     law, german = TASKS["law_school"].under("race_sex"), TASKS["german"].under("age_sex")
     assert [called("en", law, code) for code in (0, 3)] == ["Non-White female students", "White male students"]
-    assert called("fr", law, 0) == "étudiants non blancs de sexe féminin"
+    assert called("fr", law, 0) == "étudiants non blancs (femmes)"
     assert called("en", german, 0) == "female applicants up to 25"
 
 

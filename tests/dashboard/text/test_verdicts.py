@@ -42,10 +42,10 @@ def test_the_verdict_of_the_law_school():
     told = verdict("en", TASKS["law_school"], DP, ROWS, Changes(107, 18, 17), 0.36)
     assert told == (
         "Fairer: “passes the bar” for 37 instead of 15 of 100 Non-White students. "
-        "But 108 of 125 changes contradict the record."
+        "But f was right in 108 of the 125 changes."
     )
     told = verdict("en", TASKS["law_school"], EO, ROWS, Changes(107, 18, 100), 0.36)
-    assert told == ("Fairer: error rates are closer. The record supports 100 of 125 changes.")
+    assert told == ("Fairer: error rates are closer. f was wrong in 100 of the 125 changes.")
 
 
 def test_no_headline_praises_what_makes_most_people_worse_off():

@@ -36,7 +36,9 @@ FAIR = {
     "oxonfair": (0.02, {}),
     "oracle": (0.15, {}),
     "mnb": (0.05, {}),
+    "multiaccuracy_boost": (0.0001, {}),
     "wass1_penalised": (3.0, {}),
+    "rnf": (0.1, {"steps": 20, "width": 8}),
     "leaf_relabelling": (0.05, {"min_leaf": 0.05}),
 }
 

@@ -41,7 +41,7 @@ def is_second(name, fairness):
 # A method's second criterion in the slow tests: its own file has tests of both.
 SECOND_SLOW = [pytest.param(*each, marks=[pytest.mark.slow] * is_second(*each)) for each in EACH]
 each_criterion = pytest.mark.parametrize(("name", "fairness"), SECOND_SLOW)
-OWN = {"mnb", "wass1_penalised"}  # which are given f and do not start from it
+OWN = {"mnb", "wass1_penalised", "rnf"}  # which are given f and do not start from it
 each_aware = pytest.mark.parametrize("name", AWARE)
 
 
@@ -272,8 +272,8 @@ def test_another_seed_moves_decisions_where_it_is_declared_and_nowhere_else(name
     moved = other.predict(X, **knowing(name, s)) != models[name, fairness].predict(X, **knowing(name, s))
     if name == "frappe":  # the seed moves what its concepts are
         assert not np.allclose(other.concepts_, models[name, fairness].concepts_, atol=0.01)
-    # These draw lots among ties only.
-    elif name not in ("lpp", "oracle_lpp", "wass1"):
+    # The first three draw lots among ties only, the last finds nothing to mend in this f (it has its own test).
+    elif name not in ("lpp", "oracle_lpp", "wass1", "multiaccuracy_boost"):
         assert moved.any() == METHODS[name].randomised
 
 
@@ -544,7 +544,7 @@ PAPER = {
     "lpp": (False, "DP, EO", False, True),
     "oracle_lpp": (True, "DP, EO", False, True),
 }
-NOT_HERE = {"igd", "fcgp", "multiaccuracy_boost", "rnf"}
+NOT_YET = {"igd", "fcgp"}
 
 
 def test_overview_is_the_papers_table():
@@ -552,7 +552,7 @@ def test_overview_is_the_papers_table():
     agnostic = rows["model_agnostic"] == "yes"
     found = zip(rows["needs_sensitive"], rows["criteria"], rows["minimises_changes"], agnostic, strict=True)
     assert dict(zip(rows.index, found, strict=True)) == PAPER
-    assert dict(rows["runs"]) == {name: "no" if name in NOT_HERE else "yes" for name in PAPER}
+    assert dict(rows["runs"]) == {name: "not yet" if name in NOT_YET else "yes" for name in PAPER}
 
 
 def test_overview_holds_nothing_else_but_what_the_experiments_add():
@@ -568,7 +568,7 @@ def test_overview_holds_nothing_else_but_what_the_experiments_add():
     }
     assert {name for name, method in METHODS.items() if method.in_paper} == set(PAPER)
     assert overview_in_words() == (
-        "14 of the 18 methods of the paper's overview run here, and 7 that it does not have. "
+        "16 of the 18 methods of the paper's overview run here, and 7 that it does not have. "
         "†: written from a description alone."
     )
     assert found.index[0] == "commod"
@@ -598,7 +598,7 @@ def test_make_method_says_what_there_is(small):
         match="no method 'perceptron': choose one of commod, commod_decisions, adv_debias, .*wass1",
     ):
         make_method("perceptron", f, 0.0)
-    with pytest.raises(ValueError, match="'igd' does not run here: choose one of commod"):
+    with pytest.raises(ValueError, match="'igd' is not written yet: choose one of commod"):
         make_method("igd", f, 0.0)
     with pytest.raises(ValueError, match="Oracle ROC is not defined for equalized_odds: .* meet demographic_parity"):
         make_method("oracle_roc", f, 0.1, fairness=EO)

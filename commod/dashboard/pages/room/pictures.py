@@ -254,13 +254,13 @@ def models(signed: Sequence[Signed], kinds: Mapping[int, str], language: str, sw
         columns = [CRITERIA[signed[0].settings.fairness].figure_name, "accuracy", "settings", "best"]
         for fairness, accuracy, setting, best in sweep.points[columns].itertuples(index=False):
             line = "frontier" if best else ""
-            rows.append(_row(roles[0][0], fairness, accuracy, 0, setting, line, fairness))
+            rows.append(_row(roles[0][0], fairness, accuracy, 0, declared(language, setting), line, fairness))
     for pair in moves(signed):
         for order, end in enumerate(pair):
             at = end.figures["fairness"], end.figures["accuracy"]
             rows.append(_row(kinds[2], *at, 1, end.name, f"move {end.number}", order))
     for (round, fairness, accuracy), there in _together(signed).items():
-        who = f"{names_of(there)} ({in_words(there[0].settings)})"
+        who = f"{names_of(there)} ({declared(language, in_words(there[0].settings))})"
         rows.append(_row(kinds[round], fairness, accuracy, len(there), who))
     if signed and "f_fairness" in signed[0].figures:  # drawn over those who stand at it
         rows.append(

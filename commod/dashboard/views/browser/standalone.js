@@ -77,8 +77,8 @@ class Models {
     const sum = ([start, weights]) => [...pairs(weights)].reduce((all, [i, weight]) => all + weight * x[i], start);
     const flip = (flipped) => ({ f, g: flipped ? -mirror * f + (f > 0 ? -across : across) : f });
     if (acts_on !== "everybody" && f > 0 !== (acts_on === "positive")) return flip(false);
-    const g = sum(model.r) * f + (model.s ? sum(model.s) : 0);
-    return model.step === undefined ? { f, g } : flip(g + (f > 0 ? model.step : 0) > 0 !== f > 0);
+    const r = sum(model.r), g = r * f + (model.s ? sum(model.s) : 0);
+    return model.step === undefined ? { f, g, r } : flip(g + (f > 0 ? model.step : 0) > 0 !== f > 0);
   }
 }
 
@@ -101,8 +101,9 @@ class Page {
       this.write();
     });
     $("#skip").addEventListener("click", () => {
+      const isDone = this.lesson?.isDone;
       this.lesson = this.lesson ? null : new Lesson(this);
-      if (!this.lesson) this.go(this.start);
+      if (!this.lesson) this.go(isDone ? this.settings : this.start);
       this.write();
     });
     this.write();
@@ -146,7 +147,7 @@ class Page {
     $("#about").replaceChildren(build("p", { class: "caption" }, this.say("about", values)));
     if (this.pack.app) $("#about").append(build("a", { href: this.pack.app }, this.say("app")));
     this.controls();
-    this.person();
+    this.person(this.number, this.cells);
     this.draw();
     if (this.lesson) this.lesson.write();
     else $("#guide").replaceChildren();
@@ -276,7 +277,7 @@ class Page {
       chart.append(build("line", { class: "axis", x1: LEFT, x2: WIDE - 12, y1: up(tick), y2: up(tick) }));
       chart.append(text(LEFT - 6, up(tick) + 4, "end", this.percent(tick, 0)));
     }
-    chart.append(text(WIDE - 12, HIGH - 6, "end", `${axis} →`), text(0, 12, "start", `↑ ${accuracy}`));
+    chart.append(text(WIDE - 12, HIGH - 6, "end", this.words.along[this.settings.fairness]), text(0, 12, "start", `↑ ${accuracy}`));
     chart.append(frontier, build("g", { class: "moving" }));
     const legend = Object.keys(MARKS).map((kind) => {
       const mark = build("g", { class: kind }, build("path", { d: MARKS[kind], role: "none" }));
@@ -330,7 +331,7 @@ class Page {
   }
 
   concepts() {
-    const { settings, pack } = this, model = this.models.part(settings, "model"), counts = model.step !== undefined;
+    const { settings, pack, words } = this, model = this.models.part(settings, "model"), counts = model.step !== undefined;
     const card = (title, inside) => build("div", {}, build("h3", {}, title), inside);
     const cards = [];
     const groups = pack.groups[`${settings.fairness} ${settings.update}`][pack.grid.k.indexOf(settings.k)];
@@ -339,7 +340,7 @@ class Page {
       groups.forEach((group, i) => {
         const own = group.filter((feature) => weights.has(feature)).map((feature) => [feature, weights.get(feature)]);
         const rows = own.sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).map(([feature, value]) => ({
-          name: pack.features[feature], size: Math.abs(value), kind: value > 0 ? "more" : "less",
+          name: words.features[feature], size: Math.abs(value), kind: value > 0 ? "more" : "less",
           told: `${value > 0 ? "+" : "−"}${this.number(Math.abs(value), 3)}`,
         }));
         if (rows.length) cards.push(card(`${this.say("concept")} ${i + 1}${shift}`, this.bars(rows)));
@@ -353,7 +354,7 @@ class Page {
     const nodes = this.models.part(this.settings, "tree");
     const below = (parent) => build("ul", { class: "nodes" }, ...nodes.filter((node) => node[1] === parent).map(
       ([node, , rule, leaf, count, changed, predicts]) => {
-        const words = build("span", { class: predicts ? "says" : "" }, `${parent < 0 ? this.say("everyone") : rule}${this.colon} `);
+        const words = build("span", { class: predicts ? "says" : "" }, `${parent < 0 ? this.say("everyone") : (this.words.rules[rule] ?? rule)}${this.colon} `);
         const told = this.say("changed_of", { changed: this.number(changed), count: this.number(count) });
         return build("li", {}, words, told, leaf ? "" : below(node));
       }));
@@ -363,21 +364,26 @@ class Page {
 
   // ---- one person ----
 
-  person(number = 0) {
+  person(number = 0, cells = null) {
     const { person } = this.pack;
     $("#person").hidden = !person;
     if (!person) return;
-    this.cells = [...(person.people[number] ?? person.middle)];
+    this.number = number;
+    this.cells = [...(cells ?? person.people[number] ?? person.middle)];
     $("#person .caption").textContent = this.say(person.people.length ? "person_says" : "middle_says");
-    const fields = person.columns.map(({ label, levels, low, high }, i) => {
-      const options = (levels ?? []).map((level, place) => build("option", { value: place }, String(level)));
+    const fields = person.columns.map(({ levels, low, high }, i) => {
+      const named = this.words.columns[i], range = build("span", { class: "range" }, levels ? "" : this.say("range", named));
+      const options = (named.levels ?? []).map((level, place) => build("option", { value: place }, level));
       const input = levels ? build("select", {}, ...options) : build("input", { type: "number", min: low, max: high, step: "any" });
       input.value = levels ? levels.indexOf(this.cells[i]) : this.cells[i];
       input.addEventListener("input", () => {
-        if (input.value !== "") this.cells[i] = levels ? levels[input.value] : Math.min(high, Math.max(low, input.value));
+        const value = levels ? levels[input.value] : input.valueAsNumber, fits = levels || (value >= low && value <= high);
+        input.setAttribute("aria-invalid", !fits);
+        range.textContent = levels ? "" : this.say(fits ? "range" : "out_of_range", named);
+        if (fits) this.cells[i] = value;
         this.decide();
       });
-      return build("label", {}, label, input);
+      return build("label", {}, named.label, input, range);
     });
     const next = build("button", { type: "button" }, this.say("next_person"));
     next.hidden = person.people.length < 2;
@@ -391,10 +397,12 @@ class Page {
 
   decide() {
     if (!this.pack.person) return;
-    const { f, g } = this.models.decide(this.settings, this.cells), { line } = this.pack.person;
+    if ($('#person [aria-invalid="true"]')) return void ($("#person .told").textContent = this.say("not_decided"));
+    const { f, g, r } = this.models.decide(this.settings, this.cells), { line } = this.pack.person;
     const score = (logit) => this.percent(1 / (1 + Math.exp(-(logit + line)))), says = (logit) => this.words[logit > 0 ? "yes" : "no"];
     const values = { yes: this.words.yes, f: score(f), g: score(g), f_says: says(f), g_says: says(g) };
-    $("#person .told").textContent = this.say(f > 0 === g > 0 ? "person_stays" : "person_changes", values);
+    const ratio = r === undefined ? "" : ` ${this.say("person_r", { r: this.number(r, 2) })}`;
+    $("#person .told").textContent = this.say(f > 0 === g > 0 ? "person_stays" : "person_changes", values) + ratio;
   }
 }
 
@@ -412,6 +420,10 @@ class Lesson {
     this.low = rates.indexOf(Math.min(...rates));
     this.guesses = [this.groups[this.high].of_100, 0, Math.round(100 * models.figure(start, "accuracy").f)];
     page.settings = at(lambda_fair[0]);
+  }
+
+  get isDone() {
+    return this.step === 2 && this.stage === "told";
   }
 
   // What the question is about, and what the model says.
