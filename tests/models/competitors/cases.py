@@ -32,6 +32,8 @@ FAIR = {
     "fst": (0.01, {}),
     "fair_projection": (0.05, {}),
     "bayes": (0.2, {}),
+    "mbs": (0.02, {}),
+    "oxonfair": (0.02, {}),
     "oracle": (0.15, {}),
     "mnb": (0.05, {}),
     "multiaccuracy_boost": (0.0001, {}),

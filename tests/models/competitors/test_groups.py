@@ -83,6 +83,7 @@ def test_four_groups_are_treated_more_alike(name, fairness):
         "frappe_mlp": {"max_iter": 40},
         "bayes": {"lambda_fair": 0.6},
         "oracle": {"lambda_fair": 0.3},
+        "oxonfair": {"alpha": 0.1},
     }
     g = made(name, f, fairness=fairness).set_params(**stronger.get(name, {})).fit(X, y, sensitive_features=s)
     assert g.groups_.tolist() == [0, 1, 2, 3]
