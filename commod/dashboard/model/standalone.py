@@ -51,7 +51,7 @@ AXES = ("fairness", "update", "lambda_ratio", "lambda_concepts", "lambda_fair")
 MOST_PEOPLE = 200
 # Questions of the tree of the changes.
 DEPTH = 3
-_MARKS: dict[str, tuple[str, str]] = {**MARKS, "predicted": AS_PREDICTED}
+_MARKS = (*MARKS.items(), ("predicted", AS_PREDICTED))
 _BROWSER = Path(__file__).parents[1] / "views" / "browser"
 
 Grid = Mapping[str, Sequence[Any]]
@@ -282,7 +282,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
             for name in grid["fairness"]
         },
         "checks": {name: declared(language, check.title) for name, check in CHECKS.items()},
-        "marks": {mark: [sign, declared(language, word)] for mark, (word, sign) in _MARKS.items()},
+        "marks": {mark: [sign, declared(language, word)] for mark, (word, sign) in _MARKS},
     }
 
 

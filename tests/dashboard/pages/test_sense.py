@@ -10,7 +10,7 @@ import pytest
 
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.checks import how_far, shown_as, in_a_cell
+from commod.dashboard.views.checks import how_far, in_a_cell, shown_as
 from commod.explain.checks import CHECKS
 from tests.dashboard.driving import fine, run, slider, tables, words
 from tests.dashboard.refitting import refits
