@@ -21,12 +21,22 @@ _LAW_FEATURES = (
     Feature("lsat", "LSAT score", "number", "points", "Law School Admission Test, 11 to 48.", merit=1),
     Feature("ugpa", "Undergraduate grades", "number", "GPA", "Undergraduate grade point average, 1.5 to 4.", merit=1),
     Feature(
-        "zfygpa", "First-year grades", "number", "sd", "First-year law school grades, standardised by school.", merit=1
+        "zfygpa",
+        "First-year grades",
+        "number",
+        "standardised points",
+        "First-year law school grades, standardised by school.",
+        merit=1,
     ),
     Feature(
-        "zgpa", "Cumulative grades", "number", "sd", "Cumulative law school grades, standardised by school.", merit=1
+        "zgpa",
+        "Cumulative grades",
+        "number",
+        "standardised points",
+        "Cumulative law school grades, standardised by school.",
+        merit=1,
     ),
-    Feature("fam_inc", "Family income", "number", "fifth", "Fifth of the family income distribution, 1 to 5."),
+    Feature("fam_inc", "Family income", "number", "fifths", "Fifth of the family income distribution, 1 to 5."),
     Feature("study", "Study mode", "category", "", "Full-time or part-time study."),
     Feature("sex", "Sex", "category", "", "As recorded by LSAC."),
     Feature("tier", "School cluster", "category", "", "LSAC's cluster of the law school: a code, not a rank."),

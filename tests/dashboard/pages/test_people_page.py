@@ -121,7 +121,7 @@ def test_people_are_filtered_by_group_direction_leaf_and_feature(downloads):
     fine(widget(app, "multiselect", "Study mode").set_value(["part-time"]).run())
     assert len(listed(app)) == (everyone["feature:study"] == "part-time").sum() > 0
     fine(widget(app, "multiselect", "Filter by").set_value(["feature:zgpa"]).run())
-    slider = widget(app, "slider", "Cumulative grades (sd)")
+    slider = widget(app, "slider", "Cumulative grades (standardised points)")
     assert len(listed(app)) == len(everyone)  # the ends leave nobody out
     low, _ = slider.value
     fine(slider.set_value((low, 0.0)).run())

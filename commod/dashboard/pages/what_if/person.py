@@ -257,8 +257,8 @@ def suggest_edits(person: Person, state: State) -> None:
     more = " One more feature can do it with a larger edit." if left == 1 else more
     start = "from the values as edited" if person.edits else "one feature at a time"
     st.caption(
-        f"The smallest edits first, {start}, within the data's range; sd: standard deviations of the feature (of a "
-        f"category: as if its levels were 1 apart).{more}"
+        f"The smallest edits first, {start}, within the data's range. Standard deviations are those of the "
+        f"feature (of a category: as if its levels were 1 apart).{more}"
     )
 
 
@@ -276,4 +276,5 @@ def _edit_words(person: Person, row: Any, others: int) -> str:
     )
     gains = feature is not None and known.is_number and feature.merit * (row.after - row.before) > 0
     hurts = " **More merit hurts here.**" if gains and getattr(row, moved) != person.task.spec.favourable else ""
-    return f"**{escape_markdown(row.label)}** {before} → **{after}** ({change}{size} sd){also}: {end}.{hurts}"
+    how_far = f"{change}{size} standard deviations"
+    return f"**{escape_markdown(row.label)}** {before} → **{after}** ({how_far}){also}: {end}.{hurts}"
