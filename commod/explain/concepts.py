@@ -189,7 +189,7 @@ def constants_in_words(g: Commod) -> str:
     """The first term of the sum that leads from f to g."""
     if g.decides:
         return "Start of the balance"
-    return "Constants of r, less 1, and s" if g.has_shift else "Constant of r, less 1"
+    return "Everybody's starting values" if g.has_shift else "Everybody's starting value"
 
 
 def guess_in_words(concepts: pd.DataFrame) -> str:
