@@ -251,7 +251,8 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     less = f" {left_out} models that others beat by far are not drawn." if left_out else ""
     with place.container():
         if not final:
-            st.markdown(f"**So far, of {len(here.sweeps)} methods.**")
+            count = len(here.sweeps)
+            st.markdown(f"**So far: {count} method{'s' if count != 1 else ''}. The others are still being computed.**")
         apart = apart_by_chance(here.scene, here.sweeps, here.in_segments)
         claims = claims_of(here.cells, apart, here.by_split)
         if claims or final:
