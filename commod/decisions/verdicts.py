@@ -10,7 +10,6 @@ from scipy.special import ndtri
 
 from commod.decisions.facts import CONFIDENCE, Facts, Measured
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, Rule
-from commod.metrics.figures import FIGURES
 
 Verdict = Literal["pass", "fail", "cannot tell", "does not apply"]
 # What a verdict is called, and its sign.
@@ -128,7 +127,7 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
     row |= {"verdict": verdict, "holds": holds, "takes": "" if holds else _takes(rule, limit, measured)}
     told = f"{rule.show(measured.value)}{_interval(rule, measured)}, and {rule.wanted(limit)} is required"
     if verdict != "cannot tell":
-        return row | {"sentence": f"{told}." if holds else f"{told}: it takes {row['takes']}."}
+        return row | {"sentence": f"{told}." if holds else f"{told}: it {row['takes']}."}
     if rule.name == "worse_off" and limit == 0:
         told = f"Nobody of these {facts.people:,} people is worse off, but only an update by which nobody can lose"
         return row | {"sentence": f"{told} rules it out for all others."}
@@ -157,11 +156,10 @@ def _takes(rule: Rule, limit: float, measured: Measured) -> str:
     gap = abs(measured.value - limit)
     word = "more" if rule.sign > 0 or rule.name == "accuracy_lost" else "fewer"
     if not rule.thing[0]:
-        more = "more" if rule.sign > 0 else "less"
-        return f"{max(gap, 0.001):.3f} {more} {FIGURES[rule.name].short_in_sentence}"
+        return f"is {max(gap, 0.001):.3f} too {'low' if rule.sign > 0 else 'high'}"
     count = max(1, math.ceil(gap * measured.whole - 1e-9))
     same = f", of the same {measured.whole:,.0f}" if rule.of_changes else ""
-    return f"{count:,} {word} {rule.thing[count != 1]}{same}"
+    return f"takes {count:,} {word} {rule.thing[count != 1]}{same}"
 
 
 def _interval(rule: Rule, measured: Measured) -> str:
@@ -169,10 +167,10 @@ def _interval(rule: Rule, measured: Measured) -> str:
     if measured.exact:
         return " for everyone"
     low, high = measured.people
-    told = f" [{rule.show(low)}, {rule.show(high)}] over people"
+    told = f" [{rule.show(low)}, {rule.show(high)}] with other people"
     if math.isnan(measured.refits[0]):
         return told
-    return f"{told}, [{rule.show(measured.refits[0])}, {rule.show(measured.refits[1])}] over refits"
+    return f"{told}, [{rule.show(measured.refits[0])}, {rule.show(measured.refits[1])}] with other training rows"
 
 
 def _why_unknown(rule: Rule) -> str:
@@ -197,8 +195,8 @@ def _check_kept_out(requirements: Requirements, facts: Facts) -> dict[str, objec
     used = [name for name in names if name in facts.uses]
     if not used:
         return row | {"verdict": "pass", "holds": True, "sentence": "The update cannot use them."}
-    takes = f"an update without {', '.join(used)}"
-    told = f"The update may use {', '.join(used)}: it takes {takes}."
+    takes = f"takes an update without {', '.join(used)}"
+    told = f"The update may use {', '.join(used)}: it {takes}."
     return row | {"verdict": "fail", "holds": False, "takes": takes, "sentence": told}
 
 
@@ -207,9 +205,9 @@ def _check_direction(direction: str, facts: Facts) -> dict[str, object]:
     if facts.direction in (direction, "neither"):
         return row | {"verdict": "pass", "holds": True, "sentence": "Its form rules out the rest."}
     against, how = (facts.worse, "for the worse") if direction == "improve" else (facts.better, "for the better")
-    takes = DIRECTIONS[direction]
+    takes = f"takes {DIRECTIONS[direction]}"
     if against:
-        told = f"{against:,} of {facts.people:,} decisions changed {how}: it takes {takes}."
+        told = f"{against:,} of {facts.people:,} decisions changed {how}: it {takes}."
         return row | {"verdict": "fail", "holds": False, "takes": takes, "sentence": told}
     told = f"No decision of these {facts.people:,} changed {how}, but the form of the update allows it."
     return row | {"verdict": "cannot tell", "holds": True, "takes": takes, "sentence": told}

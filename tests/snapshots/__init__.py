@@ -27,7 +27,7 @@ OPENED = {
 }
 MOST_OPTIONS = 8  # of a widget that are spelled out
 # What comes when it comes.
-LATER = re.compile(r",? \\\[[^]]*\] over refits|\n +refits \[.*?\]| There are no refits of it yet[^.]*\.")
+LATER = re.compile(r",? \\\[[^]]*\] with other training rows|\n +refits \[.*?\]| There are no refits of it yet[^.]*\.")
 
 # Small pictures of ideas, which no diff can show.
 PICTURE = re.compile(r"!\[\]\(data:[^)]*\)\s*")

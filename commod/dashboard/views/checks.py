@@ -189,8 +189,9 @@ def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
     if not total:
         return f"Nothing that is required applies to {subject[0].lower()}{subject[1:]}: nobody's decision changes."
     if total == 1:
-        verb = "meets" if met else "fails" if failed else f"{cannot} to meet"
-        parts = [f"{subject} {verb} the one requirement{' that applies' if beside else ''}"]
+        verb = "meets" if met else "does not meet" if failed else "may or may not meet"
+        parts = [f"{subject} {verb} the {'one requirement that applies' if beside else 'requirement'}"]
+        parts += [f"it {cannot}"] if untold else []
     else:
         count = f"all {total}" if met == total else f"{met or 'none'} of {total}"
         parts = [f"{subject} meets {count} requirements{' that apply' if beside else ''}"]

@@ -59,7 +59,7 @@ def test_without_a_requirement_the_page_says_what_to_do_and_shows_an_example():
     press(app, "The four-fifths rule: P-Rule at least 0.8")
     assert app.query_params["req"] == "p_rule:0.8"
     assert app.number_input(key="required_p_rule").value == 0.8
-    assert "The model on your screen fails the one requirement." in words(app)
+    assert "The model on your screen does not meet the requirement." in words(app)
 
 
 def test_a_requirement_is_switched_on_and_given_a_number():
@@ -68,7 +68,7 @@ def test_a_requirement_is_switched_on_and_given_a_number():
     assert app.query_params["req"] == "changed:0.08"
     fine(app.number_input(key="required_changed").set_value(20.0).run())
     assert app.query_params["req"] == "changed:0.2"
-    assert "**The model on your screen meets the one requirement.**" in words(app)
+    assert "**The model on your screen meets the requirement.**" in words(app)
     fine(app.pills(key="required").set_value([]).run())
     assert "req" not in app.query_params
 
@@ -88,7 +88,7 @@ def test_every_model_is_judged_by_every_requirement(decided):
     assert len(found["All together"]) == 4  # on the screen, f, COMMOD's best, Oracle ROC
     assert "0.0% for everyone" in found["Nobody worse off"][1]
     assert found["Nobody worse off"][0].startswith('<span class="cx-who">On your screen</span><strong>✗ fail</strong>')
-    assert "over refits" in words(app)  # of the model on the screen
+    assert "with other training rows" in words(app)  # of the model on the screen
     assert "refits [" in found["A P-Rule of 0.5 or more"][0]
     assert "refits [" not in found["A P-Rule of 0.5 or more"][2]
     assert "chosen on the people on whom it is judged" in captions(app)
@@ -148,7 +148,7 @@ def test_the_best_of_commod_is_one_click_away():
     app = fine(run(PAGE, req="changed:0.02", methods="commod", lambda_fair="4"))
     press(app, "Take this setting")
     assert app.query_params["lambda_fair"] == "0"
-    assert "meets the one requirement" in words(app)
+    assert "meets the requirement" in words(app)
     assert not [button for button in app.button if button.label == "Take this setting"]
 
 
@@ -158,7 +158,7 @@ def test_the_best_is_of_the_form_in_use():
     press(app, "Take this setting")
     assert app.query_params["update"] == "decisions"
     assert app.query_params["lambda_fair"] != "10"
-    assert "meets the one requirement" in words(app)
+    assert "meets the requirement" in words(app)
 
 
 def test_features_and_direction_are_settings_and_one_click_keeps_them():
@@ -185,18 +185,18 @@ def test_the_sentence_counts_what_is_met():
     def told(**asked):
         return verdict_in_words(check_requirements(Requirements(**asked), facts), facts.people, "f")
 
-    assert told(changed=0.1) == "f meets the one requirement."
+    assert told(changed=0.1) == "f meets the requirement."
     assert told(changed=0.1, worse_off=0) == "f meets all 2 requirements."
     assert told(changed=0.1, p_rule=0.8) == "f meets 1 of 2 requirements; 1 fails."
     assert told(p_rule=0.8, dm=0.0) == "f meets none of 2 requirements; 2 fail."
     assert told(p_rule=0.8, right=0.5) == (
-        "f fails the one requirement that applies; 1 does not apply, as nobody's decision changes."
+        "f does not meet the one requirement that applies; 1 does not apply, as nobody's decision changes."
     )
     assert told(changed=0.1, worse_off=0, right=0.5, sure=0.1) == (
         "f meets all 2 requirements that apply; 2 do not apply, as nobody's decision changes."
     )
     assert told(again=0.8) == "Nothing that is required applies to f: nobody's decision changes."
-    assert told(p_rule=0.25) == "f cannot be told with 1,376 people to meet the one requirement."
+    assert told(p_rule=0.25) == "f may or may not meet the requirement; it cannot be told with 1,376 people."
     changing = replace(facts, better=1)  # without refits
     untold = check_requirements(Requirements(changed=0.1, again=0.8), changing)
     assert verdict_in_words(untold, 1376, "g") == "g meets 1 of 2 requirements; 1 cannot be told."
@@ -253,7 +253,7 @@ def test_a_reason_that_is_filled_in_holds_against_the_decided_model(other, reaso
 
 def test_one_other_model_is_told_of_by_itself():
     beside = [candidate("screen", ["pass"]), candidate("f", ["fail"])]
-    assert answer_in_words(beside, waiting=True) == "So far, of other models there is f: it does not meet everything."
+    assert answer_in_words(beside, waiting=True) == "So far, the only other model is f: it does not meet everything."
 
 
 def test_a_model_that_changes_nobody_is_said_to_decide_as_f():

@@ -74,7 +74,9 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
     perhaps = [one.subject for one in others if one.verdict == "cannot tell"]
     so_far = "So far, of" if waiting else "Of"
     if len(others) == 1:
-        return f"{so_far} other models there is {others[0].subject}: {_ONE[others[0].verdict]}."
+        return (
+            f"{'So far, the' if waiting else 'The'} only other model is {others[0].subject}: {_ONE[others[0].verdict]}."
+        )
     text = f"{so_far} the {len(others)} others, "
     if meets:
         applies = " that applies" if any((one.checked["verdict"] == "does not apply").any() for one in passing) else ""
@@ -82,7 +84,7 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
     else:
         text += "none meets everything beyond doubt"
     if perhaps:
-        text += f"; of {listed(perhaps)} it cannot be told"
+        text += f"; {listed(perhaps)} might"
     return f"{text}."
 
 
@@ -146,7 +148,7 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
         if row["splits"]:
             parts.append(f"splits {row['splits']}")
         if row["takes"]:
-            parts.append(f"takes {row['takes']}")
+            parts.append(row["takes"])
         if not math.isnan(row["more_people"]):
             side = "holds" if row["holds"] else "does not hold"
             parts.append(f"about {rounded(row['more_people'])} more people would settle that it {side}")
