@@ -252,7 +252,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     with place.container():
         if not final:
             count = len(here.sweeps)
-            st.markdown(f"**So far: {count} method{'s' if count != 1 else ''}. The others are still being computed.**")
+            st.markdown(f"**{count} {'method is' if count == 1 else 'methods are'} done so far.**")
         apart = apart_by_chance(here.scene, here.sweeps, here.in_segments)
         claims = claims_of(here.cells, apart, here.by_split)
         if claims or final:
