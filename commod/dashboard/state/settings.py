@@ -288,7 +288,7 @@ def in_words(settings: Settings) -> str:
     scene["groups"] = in_a_sentence(scene["groups"])
     words |= {name: scene[name] for name in ("threshold", "groups") if getattr(settings, name) != getattr(_USUAL, name)}
     return ", ".join(
-        f"{CONTROLS[name].name} {value}"
+        value if name == "direction" else f"{CONTROLS[name].name} {value}"  # it says by itself what it is
         for name, value in words.items()
         if CONTROLS[name].grid or getattr(settings, name) != getattr(_USUAL, name)
     )

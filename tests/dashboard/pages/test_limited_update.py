@@ -148,7 +148,7 @@ def test_report_and_python_have_it(capsys):
     namespace = {}
     exec(compile(to_python(LIMITED), "copied", "exec"), namespace)
     np.testing.assert_array_equal(namespace["g"].coef_, result.g.coef_)
-    assert in_words(LIMITED).endswith("k 2, direction nobody loses the better decision, kept out LSAT score and Sex")
+    assert in_words(LIMITED).endswith("k 2, nobody loses the better decision, kept out LSAT score and Sex")
 
 
 def test_on_compas_the_better_decision_is_the_negative_one():
