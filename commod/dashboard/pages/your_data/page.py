@@ -18,6 +18,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
 from commod.dashboard.views.chart import offer
+from commod.dashboard.views.pages import menu_page
 from commod.dashboard.views.tiles import draw_group_sizes
 from commod.dashboard.views.widgets import button
 from commod.datasets import Choice, ChoiceError, load_task, make_task
@@ -102,6 +103,7 @@ def _choose() -> Any:
     waiting = st.empty()
     if here.used == choice:
         st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
+        st.page_link(menu_page("app.py"), label="Go to Explore", icon=":material/arrow_forward:")
     return waiting
 
 
