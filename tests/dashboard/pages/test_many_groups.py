@@ -5,10 +5,9 @@ import re
 import pytest
 
 from commod.dashboard.model.training import fit_result
-from commod.dashboard.pages.take_home import report
 from commod.dashboard.pages.take_home.files import file_name
 from commod.dashboard.pages.take_home.report_figures import each_group
-from commod.dashboard.state.settings import defaults
+from commod.dashboard.state.settings import defaults, described
 from commod.experiments import sweep
 from commod.metrics import small_groups
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
@@ -80,7 +79,7 @@ def test_the_report_has_every_group():
     assert len(found["rows"]) == 4
     assert found["margins"].startswith("P-Rule by race ")
     assert [model for model, *_ in found["extremes"]] == ["g", "f"]
-    assert dict(report._settings(result))["Groups"] == "Race × sex"
+    assert described(result.settings)["groups"] == "Race × sex"
     assert file_name(result, "report", "html") == "commod_hiring_race_sex_report.html"
     assert each_group(fit_result(defaults("hiring"))) == {}
 

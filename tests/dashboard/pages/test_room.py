@@ -594,7 +594,7 @@ def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
         guesses = pd.read_csv(archive.open("guesses.csv"))
     assert votes["reason"].tolist() == ["'=1+1 <script>"]
     assert votes["setting"].str.contains("λ_fair 1").all()
-    assert guesses["question"].str.contains("How many of 100 Non-White students who passed").all()
+    assert guesses["question"].str.contains("Of 100 White students who passed").all()
     assert (guesses["guess_in_words"].tolist(), guesses["answer"].isna().tolist()) == (["40 of 100"], [True])
     assert "P-Rule (1 is fair)</th>" in page
     assert "75.0%</td>" in page

@@ -22,7 +22,6 @@ from commod.dashboard.pages.take_home.report import NOTHING_DECIDED, _smallest, 
 from commod.dashboard.pages.take_home.report_decided import Decided
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.model import model_file
 from commod.datasets.raw import in_words
 from commod.datasets.task import Split
 from commod.decisions import (
@@ -477,7 +476,7 @@ def test_the_page_offers_seven_files_for_the_model_of_the_sliders():
     labels = ["Report as HTML", "Predictions as CSV", "Impact ratios as CSV", "Model card as Markdown"]
     labels += ["Recipe as Python", "Model as JSON", "Loader as Python"]
     assert [button.label for button in app.get("download_button")] == labels
-    assert f"({take_home._size(len(model_file(fitted())))})" in words(app)
+    assert f"({take_home._size(len(fitted().as_json().encode()))})" in words(app)
     code = " ".join(block.value for block in app.main.code)
     assert "lambda_fair=3.0" in code
     assert "from commod_portable import load" in code
