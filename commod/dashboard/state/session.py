@@ -57,7 +57,7 @@ class Session:
     carried: dict[str, str]  # of the address, beside the setting
     requirements: Requirements = field(default_factory=Requirements)  # also what cannot be told of these data
     frozen: bool = False  # whether the leader of a room lets nothing be moved
-    stage: Settings | None = None  # of a lesson's step, in place of a setting that a teacher's link has frozen
+    stage: Settings | None = None  # what a lesson's step shows, as long as the other pages keep their setting
     past: list[Settings] = field(default_factory=list)  # to be undone
     future: list[Settings] = field(default_factory=list)  # to be done again
     tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
@@ -196,9 +196,10 @@ def go_to(settings: Settings) -> None:
 
 
 def _go_to(settings: Settings) -> None:
-    here, shown = state(), current()
-    if settings == shown:
+    if settings == current():
         return
+    take_stage()
+    here, shown = state(), current()
     if here.stage is None:  # else there is nothing on the other pages to be undone
         if shown.model() in here.tried or shown == here.seen:
             here.past = [*here.past, shown][-MAX_STEPS:]
@@ -212,22 +213,26 @@ def can_go_to(settings: Settings) -> bool:
 
 
 def stage(settings: Settings) -> None:
-    """Change to the setting of a lesson's step; what a teacher's link has frozen is back on every other page.
+    """Show the setting of a lesson's step; every other page keeps its own until the learner presses something.
 
     In a room where all is frozen, the step that the class has come to opens all the same.
     """
-    here = state()
-    if here.access.live is None:
-        _go_to(settings)
-        return
-    here.stage = settings
+    state().stage = settings
     _move(settings)
 
 
-def is_staged(settings: Settings) -> bool:
-    """Whether what a lesson has staged is still there: not if another page was opened that shows something else."""
+def take_stage() -> None:
+    """Take what the lesson shows over to the other pages, as a step that can be undone; not past a teacher's link."""
     here = state()
-    if here.access.live is not None and here.stage is None:
+    if here.stage is not None and here.access.live is None:
+        staged, here.stage = here.stage, None
+        _go_to(staged)
+
+
+def is_staged(settings: Settings, answered: bool) -> bool:
+    """Whether a step is shown as it was left: not if another page was opened, unless its answer was taken there."""
+    here = state()
+    if here.stage is None and not (answered and here.access.live is None):
         return False
     return current().problem() == settings.problem()
 

@@ -49,7 +49,6 @@ class Known:
     led: bool = False  # whether they led when a page was last drawn
     shows_door: bool = True  # whether the board shows how to come in, large
     secret: str = ""  # of the leader's link; the store does not know it
-    link_shown: bool = False  # whether that link was shown when the room opened
     reason: str = ""  # what was written last about a vote, sent or not
     trouble: str = ""  # what could not be done, in a sentence, told once
     followed: tuple[str, str] | None = None  # lesson and step gone to with the others

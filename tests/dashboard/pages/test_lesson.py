@@ -66,6 +66,11 @@ def guess(app, value):
     return press(app, "This is my guess")
 
 
+def session_of(app):
+    """What all pages of the session share."""
+    return app.session_state["held_explore"]
+
+
 def boxes(app):
     return [box.value.replace("\\", "") for box in [*app.info, *app.success]]  # without what Markdown would take
 
@@ -270,6 +275,22 @@ def test_a_guess_before_the_slider_and_the_check_after_it():
     assert explore.query_params["answers"] == ",20"
     back = fine(explore.switch_page(LESSON).run())
     assert boxes(back)
+
+
+def test_looking_at_the_lesson_changes_no_other_page_and_what_it_changes_can_be_undone():
+    app = fine(run(lambda_fair="4.5"))
+    app = fine(app.switch_page(LESSON).run())
+    assert session_of(app).stage.lambda_fair == 0.0  # the step shows its own setting
+    app = fine(app.run())
+    app = fine(app.switch_page("app.py").run())
+    assert slider(app, "lambda_fair").value == 4.5
+    assert not session_of(app).past
+    app = guess(fine(app.switch_page(LESSON).run()), 40)  # the step is shown anew, not at 4.5
+    assert "f predicted it for **46**" in boxes(app)[0]
+    app = fine(app.switch_page("app.py").run())
+    assert slider(app, "lambda_fair").value == 0.0  # what was answered is there to be looked at
+    app = press(app, "Undo")
+    assert slider(app, "lambda_fair").value == 4.5
 
 
 def test_progress_is_in_the_link_and_a_step_can_be_left_and_found_again():

@@ -94,10 +94,19 @@ def test_who_opens_a_room_leads_it_and_the_address_has_no_secret():
     assert room.step == STEPS[0]
     assert "lead" not in app.query_params
     assert room.code in everything(app)
-    secret = everything(app).partition("?lead=")[2][:32]  # shown once, in a dialog, when the room opens
+    assert "?lead=" not in everything(app), "a wall would show it"
+    assert "(for you alone)" in everything(app)
+    assert any("Save this link now" in caption.value for caption in app.sidebar.caption)
+    secret = everything(with_link(app)).partition("?lead=")[2][:32]
     assert rooms.store().take_lead(secret, browser="", caller="").code == room.code
-    assert "?lead=" not in everything(fine(app.run())), "a wall would show it"
-    assert secret in everything(fine(click(app, "Leader's link")))
+    app.session_state["room_link"] = False
+    assert "?lead=" not in everything(fine(app.run()))
+
+
+def with_link(app):
+    """The leader's page with their link open."""
+    app.session_state["room_link"] = True
+    return fine(app.run())
 
 
 def test_the_leaders_link_leads_and_is_gone_from_the_address(klass):
@@ -257,9 +266,8 @@ def test_together_the_board_says_how_many_have_the_step_open(klass, monkeypatch)
 def test_a_screen_that_leads_no_longer_says_why(klass):
     second = klass.store.take_lead(klass.opened.secret, browser="", caller="")
     app = fine(klass.page(second))
-    assert "Other screens that lead now, and then only take part: 1." in everything(
-        click(fine(klass.page(klass.leader)), "Leader's link")
-    )
+    told = everything(with_link(fine(klass.page(klass.leader))))
+    assert "Other screens that lead now, and then only take part: 1." in told
     klass.store.new_secret(klass.leader)
     app = fine(app.run())
     assert "This screen no longer leads the room" in app.warning[0].value

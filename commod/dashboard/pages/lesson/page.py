@@ -159,7 +159,12 @@ def _move(step: Step) -> None:
     if there:
         return
     end, frozen = step.end.looked_at_as(session.current()), session.state().frozen
-    button(say("lesson.set_for_me", value=f"{value:g}"), "step_over", session.stage, end, disabled=frozen)
+
+    def set_it() -> None:
+        session.stage(end)
+        session.take_stage()
+
+    button(say("lesson.set_for_me", value=f"{value:g}"), "step_over", set_it, disabled=frozen)
     if frozen:
         st.caption(say("room.frozen_says"))
     elif not session.access().allows(name):

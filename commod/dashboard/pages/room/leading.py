@@ -30,16 +30,14 @@ MINUTES = (1, 2, 3, 5, 10, 15)
 
 def sidebar(here: Here) -> None:
     """Everything that only the leader can do."""
-    if known().secret and not known().link_shown:
-        known().link_shown = True
-        st.dialog(say("room.keep_link"), icon=":material/key:")(_keep_link)()
     with st.sidebar:
+        _link(here)
         if here.room.closed is None:
             _show_join()
             _step(here)
             _question(here)
             _timer(here)
-        _link(here)
+        st.subheader(say("room.more"))
         _people(here)
         _take_home(here)
         _end(here)
@@ -180,20 +178,13 @@ def _timer(here: Here) -> None:
 
 
 def _link(here: Here) -> None:
-    """The secret link: in a dialog, so that a wall does not show it, and only where this session has it."""
-    st.subheader(say("room.more"))
-    if st.button(say("room.leaders_link"), icon=":material/key:", width="stretch", key="room_link"):
-        st.dialog(say("room.leaders_link"), icon=":material/key:")(_show_link)(here)
-
-
-def _show_secret() -> None:
-    st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
-
-
-def _keep_link() -> None:
-    """The leader's link when the room opens: a browser can be lost, and nobody else has it."""
-    st.markdown(say("room.keep_link_says"))
-    _show_secret()
+    """The secret link: sent to the browser only while its leader has it open, as the class may see this screen."""
+    label = say("room.leaders_link")
+    with st.popover(label, icon=":material/key:", width="stretch", key="room_link", on_change="rerun") as opened:
+        if opened.open:
+            _show_link(here)
+    if known().secret:  # nobody else has it, and a browser can be lost
+        st.caption(say("room.keep_link"))
 
 
 def _show_link(here: Here) -> None:
@@ -204,7 +195,7 @@ def _show_link(here: Here) -> None:
     st.code(join_link(here.room), language=None, wrap_lines=True)
     st.markdown(say("room.link_says"))
     if known().secret:
-        _show_secret()
+        st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
     else:
         st.caption(say("room.link_unknown"))
     others = sum(person.leads and person.here for person in here.room.people if person.number != here.person.number)

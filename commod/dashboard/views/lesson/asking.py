@@ -6,6 +6,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
+from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.lesson.progress import Progress, carry, lesson
 from commod.dashboard.views.lesson.script import Question, in_markdown
@@ -38,6 +39,7 @@ def ask(here: Progress, place: int, question: Question) -> None:
         if is_answer(guess):
             here.answers[place] = question.kept(guess)
             carry(here)
+            session.take_stage()
 
     with st.form(f"guess_{name}"):
         st.markdown(f"**{say('lesson.first_guess')}** {in_markdown(question.text)}")

@@ -24,6 +24,7 @@ class Progress:
     seen: set[int] = field(default_factory=set)  # steps whose check was shown
     staged: int | None = None  # the step whose setting the sliders were put to
     turned: int = 0  # how often a step was opened
+    pressed: bool = False  # whether the learner asked for the step; else opening it changes no other page
     notice: str = ""
 
 
@@ -53,6 +54,7 @@ def choose(name: str) -> None:
     found = _others().get(name) or Progress(lesson=name)
     found.staged = None
     found.turned += 1
+    found.pressed = True
     progress.set(found)
 
 
@@ -101,6 +103,7 @@ def turn(step: int) -> None:
     here = progress()
     here.step, here.notice, here.staged = step, "", None
     here.turned += 1
+    here.pressed = True
 
 
 def follow_room() -> None:
@@ -113,18 +116,23 @@ def follow_room() -> None:
     places = lesson(progress()).places
     if there[1] in places:
         turn(places[there[1]])
+    progress().pressed = False
 
 
 def stage(here: Progress) -> Step:
     """Put the sliders to where the step begins, when it is opened; see whether the check can be shown."""
     step = lesson(here).steps[here.step]
     # Who comes back from another page with other data finds the step as it was left, too.
-    if here.staged != here.step or not session.is_staged(step.start):
+    answered = here.step in here.answers
+    if here.staged != here.step or not session.is_staged(step.start, answered):
         here.staged = here.step
         # Who has answered already finds the step as it was left: at its end.
-        start = step.end if here.step in here.answers else step.start
+        start = step.end if answered else step.start
         session.stage(start.looked_at_as(session.current()))
-    if here.step in here.answers and arrived(step):
+        if here.pressed:
+            session.take_stage()
+    here.pressed = False
+    if answered and arrived(step):
         here.seen.add(here.step)
     return step
 
