@@ -268,7 +268,7 @@ def test_the_registry_says_which_methods_take_several_groups_and_weights():
     for name in COMPETITORS:
         assert class_of(name).for_two == (METHODS[name].groups == 2)
         assert class_of(name).weights == METHODS[name].weights
-    assert FOR_TWO == ["oracle_roc", "pleiss", "cfbc", "leaf_relabelling", "mnb"]
+    assert FOR_TWO == ["oracle_roc", "pleiss", "cfbc", "leaf_relabelling", "mnb", "mbs"]
     for fairness in (DP, EO):
         assert set(available_methods(fairness)) - set(available_methods(fairness, 3)) == {
             name for name in FOR_TWO if fairness in METHODS[name].criteria
