@@ -365,6 +365,9 @@ def on_a_busy_server(tmp_path, monkeypatch, script, act):
 
         runtime.handle_backmsg(session_id, rerun())
         await idle()
+        async with asyncio.timeout(PATIENCE):  # the queue is empty a moment before its messages are sent
+            while not any(m.delta.new_element.HasField("slider") for m in sent):
+                await asyncio.sleep(0.01)
         slider = next(m.delta.new_element.slider.id for m in sent if m.delta.new_element.HasField("slider"))
         fragment = next(m.auto_rerun.fragment_id for m in sent if m.HasField("auto_rerun"))
         sent.clear()

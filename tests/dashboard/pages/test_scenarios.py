@@ -249,7 +249,8 @@ def test_a_teachers_link_is_there_again_after_the_lesson():
 def test_who_comes_back_from_other_data_finds_the_step_as_it_was_left():
     app = fine(run(LESSON, step="fairness", answers=",20", data="compas", lambda_fair="4"))
     assert slider(app, "lambda_fair").value == 3.0
-    assert app.query_params["data"] == "law_school"
+    assert app.sidebar.selectbox(key="lesson_choice").value == FIRST
+    assert app.query_params["data"] == "compas"  # their own setting stays, until they press something here
 
 
 def test_another_scenario_is_chosen_in_the_sidebar_and_each_keeps_its_answers(folder):
