@@ -287,7 +287,7 @@ def test_a_small_part_is_named_in_the_report():
 def test_the_same_model_and_date_give_the_same_bytes():
     result = fitted()
     first = report(result)
-    assert first == report(fit_result(result.settings))
+    assert first == report(fit_result(result.settings), found=sense(result))
     assert first.replace("1 May 2026", "2 May 2026") == report(result, date="2 May 2026")
 
 
@@ -306,7 +306,13 @@ def test_the_report_where_the_worse_outcome_is_positive():
     assert "Gradient boosting" in text
 
 
-@pytest.mark.parametrize(("data", "favourable"), [("law_school", "passes the bar"), ("compas", "not charged again")])
+@pytest.mark.parametrize(
+    ("data", "favourable"),
+    [
+        ("law_school", "passes the bar"),
+        pytest.param("compas", "not charged again", marks=pytest.mark.slow),  # its snapshot of Explore says it
+    ],
+)
 def test_p_rule_is_told_of_both_decisions(data, favourable):
     result = fitted(data)
     text = " ".join(Reader(report(result)).text.split())
