@@ -165,7 +165,7 @@ def scene_of(key: SceneKey, own: Task | None, *, ready: bool = False) -> Scene:
         add_task(own)
     scene = prepare(*key)
     if ready:
-        _ = scene.sampled.membership
+        scene.sampled.membership()
     return scene
 
 
