@@ -200,9 +200,8 @@ class Scene:
         """Who a training row probably is: one model for all methods that ask; a lower penalty regularises more."""
         if penalty not in self._memberships:
             rows = self.train
-            with (
-                single_threaded()
-            ):  # as the methods' own would be: two threads of a busy machine take ten times as long
+            # One thread, as the methods' own would have: two of a busy machine take ten times as long.
+            with single_threaded():
                 made = Membership(C=penalty).fit(self.encoded_train, rows.y, rows.sensitive, rows.weight)
             self._memberships[penalty] = made
         return self._memberships[penalty]
