@@ -103,7 +103,7 @@ def test_a_match_counts_who_changed_in_every_group():
 
 def test_two_group_methods_are_left_out_of_grids_and_refused_by_name():
     scene()
-    methods = {job.cells[0].method for job in grid_of(["regions"], list(METHODS)[:8], [DP], [0])}
+    methods = {job.cell.method for job in grid_of(["regions"], list(METHODS)[:8], [DP], [0])}
     assert "oracle_roc" not in methods
     assert "oracle_lpp" in methods
     with pytest.raises(ValueError, match=r"no method 'oracle_roc' for demographic parity of 4 groups: choose from"):
