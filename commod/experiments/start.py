@@ -43,6 +43,8 @@ ROWS, FOLDS = 3_000, 2
 # Under equalized odds, the share (1 is fair) at which f needs no correction; and the least part of what is unfair that
 # counts as a gain.
 FAIR_ENOUGH, LEAST_GAIN = 0.95, 0.1
+# A loss of accuracy that has to be said first.
+COSTLY = 0.05
 # Smaller differences of fairness, accuracy, changes, right changes and f's certainty count as none.
 ALIKE = np.array([0.005, 0.005, 0.005, 0.05, 0.05])
 
@@ -59,7 +61,7 @@ class Trial:
     right: float  # of the changes, the share that is right by the record
     sure: float  # and in which f was sure
     sound: bool = True
-    care: str = ""  # if f and a constant are right more often
+    care: str = ""  # if f is right much more often, or f and a constant are at all
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -254,8 +256,13 @@ class _HeldOut:
             of_changes(right),
             of_changes(certainty(self.logit, self.scene.line) > SURE),
             not collapse_in_words(self.y, self.logit, margin),
-            " ".join(less_right(self.scene.task, self.y, self.logit > 0, decided)),
+            " ".join(less_right(self.scene.task, self.y, self.logit > 0, decided) or self._costly(right)),
         )
+
+    def _costly(self, right: np.ndarray) -> list[str]:
+        """What has to be said of a model that is right much less often than f."""
+        of_f, of_g = ((self.logit > 0) == self.y).mean(), right.mean()
+        return [f"g is right about {of_g:.1%} of people, f about {of_f:.1%}."] if of_f - of_g >= COSTLY else []
 
     def shown(self, fairness: float, *, named: bool = True) -> str:
         """Fairness (1 is fair) as its figure."""

@@ -206,7 +206,7 @@ def test_the_sentence_counts_what_is_met():
 def test_what_is_not_required_is_told_where_it_speaks_against_the_changes():
     answers = fit_result(defaults("law_school")).answers()
     right, sure = answers["right"], answers["sure"]
-    assert (right.mark, sure.mark) == ("fine", "bad")
+    assert (right.mark, sure.mark) == ("predicted", "bad")
     assert worth_knowing(answers, Requirements(p_rule=0.8)) == sure.sentence
     right = replace(right, rated=-0.1)
     answers |= {"right": right}

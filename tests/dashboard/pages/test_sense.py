@@ -10,7 +10,7 @@ import pytest
 
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.checks import how_far, in_a_cell, shown_as
+from commod.dashboard.views.checks import SHOWN, how_far, in_a_cell
 from commod.explain.checks import CHECKS
 from tests.dashboard.driving import fine, run, slider, tables, words
 from tests.dashboard.refitting import refits
@@ -41,7 +41,7 @@ def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
     answers = law.answers(law.merit(), refits(law))
     assert len(found) == 4
     for line, answer in zip(found, answers.values(), strict=True):
-        assert shown_as(answer) in line
+        assert SHOWN[answer.mark] in line
         assert answer.sentence in line
         assert ":material/" in line
     tip = next(header.proto.help for header in app.header if header.value == "Do these changes make sense?")

@@ -57,10 +57,11 @@ def _verdict(result: FitResult) -> str:
     if not counts.count:
         return escape_markdown(result.verdict)
     good, bad = (escape_markdown(spec.outcomes[i]) for i in (spec.favourable, 1 - spec.favourable))
+    worse = f"**{counts.worse:,}** the worse one, “{bad}”" if counts.worse else "nobody the worse one"
     return (
         f"**{counts.count:,} of {len(result.decisions):,} {escape_markdown(spec.people)}** get another decision from "
-        f"**g** than from **f**: **{counts.better:,}** the better one, “{good}”, and **{counts.worse:,}** the worse "
-        f"one, “{bad}”."
+        f"**g** than from **f**: **{counts.better:,}** the better one, “{good}”, and {worse}. What happened agrees "
+        f"with **g** for {counts.right:,} of them, with **f** for {counts.wrong:,}."
     )
 
 
