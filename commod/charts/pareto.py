@@ -77,5 +77,5 @@ def plot_pareto(
         align = {"align": "left" if side > 0 else "right", "dx": 8 * side} | how
         layers.append(named.mark_text(aria=False, **align).encode(color=color, text="label:N"))
     if line is not None and view == "fairness":
-        layers.insert(0, line_at(line, f"{fairness_title} {line:g}", line_name))
+        layers[:0] = line_at(line, f"{fairness_title} {line:g}", line_name)
     return alt.layer(*layers, data=frame).properties(height=470, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})

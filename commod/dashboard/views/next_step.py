@@ -21,7 +21,7 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.collapse import collapse_in_words
 
 # The least gain of fairness that is one, the part of it that must stay, and the part of the wrong changes that may.
-GAIN, KEPT, LEFT = 0.02, 0.5, 0.9
+GAIN, KEPT, LEFT = 0.02, 0.6, 0.9
 # Smaller differences of fairness, accuracy and changes count as none.
 ALIKE = 0.005
 
@@ -127,12 +127,12 @@ def _draw_for_check(check: Check, found: Found, answers: Mapping[str, Answer]) -
 
 def _draw(result: FitResult, found: Found) -> None:
     counts, is_new = result.change_counts, not result.change_counts.count and result.is_fair_already
-    if counts.count:
-        _draw_form(result, found)
+    shown = _draw_form(result, found) if counts.count else ""
     if counts.count and not result.has_bad_verdict:
         return
     better = found if is_new else {label: one for label, one in found.items() if _is_better(one, result)}
-    if not better:
+    better.pop(shown, None)
+    if not better and not shown:
         st.caption(say("next.none"))
         return
 
@@ -144,17 +144,18 @@ def _draw(result: FitResult, found: Found) -> None:
         _offer(f"next_step_{place}", label, _effect(other), other)
 
 
-def _draw_form(result: FitResult, found: Found) -> None:
-    """The form of the update that does better here, or the way back to the paper's."""
+def _draw_form(result: FitResult, found: Found) -> str:
+    """The form of the update that does better here, or the way back to the paper's; returns what it is called."""
     papers = {label: other for label, other in found.items() if label == say("next.ratio")}
     forms = {label: other for label, other in found.items() if other.settings.update != result.settings.update}
     better = papers or {label: other for label, other in forms.items() if _is_ahead(other, result)}
     if not better:
-        return
+        return ""
     label, other = min(better.items(), key=lambda step: step[1].change_counts.wrong)
     accuracy = FIGURES["accuracy"].show(other.path["accuracy"].iloc[-1])
     effect = say("next.all", fairness=_fairness(other), accuracy=say_declared(accuracy), n=other.change_counts.count)
     _offer("other_form", label, effect, other, how="try" if papers else "ahead")
+    return label
 
 
 def _is_ahead(other: FitResult, result: FitResult) -> bool:
