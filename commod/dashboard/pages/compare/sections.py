@@ -260,7 +260,6 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             table=here.table("All points as a table", "compare_points", final=final),
             caption="A point is a model on test people; the line joins the best of a method. ○: must be told the "
             f"group. A click on a COMMOD model takes it to [the match](#match) below.{crosses}{less} {rest_on}",
-            legend=False,
             **look,
             **selection,
         )
@@ -395,7 +394,7 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
         return export_chart(charts[what]().properties(title=title), kind, width=None if what == "Segments" else 900)
 
     charts: dict[str, Callable[[], Any]] = {
-        "Trade-off": lambda: plot_methods(here.tradeoff[0], legend=False, **here.tradeoff[2]),
+        "Trade-off": lambda: plot_methods(here.tradeoff[0], **here.tradeoff[2]),
         "Segments": lambda: plot_segments(here.segments[0], titles=here.titles, **here.segments[1]),
         **more,
     }
