@@ -285,7 +285,8 @@ def answer(here: Compared, place: Any) -> None:
         level = 0.5 * start
         fair = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
     found = best_models(here.points[here.sound], here.criterion.name, level, MOST)
-    place.markdown(answer_in_words(found, figure, fair, with_commod="commod" in here.sweeps))
+    free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
+    place.markdown(answer_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1))
 
 
 def answer_in_words(found: Mapping[str, Best], figure: Figure, fair: str, *, with_commod: bool) -> str:

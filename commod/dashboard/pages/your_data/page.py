@@ -135,7 +135,7 @@ def _choice() -> tuple[Choice, Any]:
     missing: Any = st.radio(
         "Missing values of features",
         ["fill", "drop"],
-        format_func={"fill": "Fill in: median of a number, a level of its own", "drop": "Leave those rows out"}.get,
+        format_func={"fill": "Fill in (median of numbers; a category of its own)", "drop": "Leave those rows out"}.get,
         horizontal=True,
         **kept("missing", here.chosen.get("missing", "fill")),
     )
