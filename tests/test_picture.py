@@ -147,21 +147,21 @@ def test_a_key_moves_the_picture_with_the_slider(page):
 def test_a_picture_that_does_not_come_leaves_the_page_as_it_was(page):
     page.route("**/model?*", lambda route: route.fulfill(status=503, body="<p>full</p>"))
     before = figures(page)
-    press(page, "lambda_ratio", 0.5, steps=3)
+    press(page, "lambda_fair", 0.6, steps=3)  # along which all models are trained
     page.wait_for_timeout(400)
     assert figures(page) == before
     page.mouse.up()
     page.wait_for_function("(old) => location.href !== old", arg=page.url)
     still(page)
-    shows(page, "λ_ratio", value(page, "lambda_ratio"))
+    shows(page, "λ_fair", value(page, "lambda_fair"))
     page.unroute("**/model?*")
 
 
 def test_a_picture_that_waits_says_how_many_come_before(page):
     queued = {"schema": 1, "status": "queued", "position": 4}
     page.route("**/model?*", lambda route: route.fulfill(status=202, body=json.dumps(queued)), times=3)
-    press(page, "lambda_ratio", 0.8, steps=1)
-    shows(page, "λ_ratio", value(page, "lambda_ratio"))
+    press(page, "lambda_fair", 0.8, steps=1)
+    shows(page, "λ_fair", value(page, "lambda_fair"))
     assert page.locator(".status").inner_text() == ""
     page.mouse.up()
     still(page)

@@ -106,10 +106,13 @@ def same(found, expected, within=1e-9):
 
 
 def some_settings_on(grid, name):
-    """Every λ_fair and k of the first form, and every form and criterion at the largest."""
-    first, largest = (grid["fairness"][0], grid["update"][0]), (grid["lambda_fair"][-1], grid["k"][0])
+    """Every λ_fair of the first form at one k, and every form and criterion at the largest and another k."""
+    first, largest = (grid["fairness"][0], grid["update"][0]), grid["lambda_fair"][-1]
     for settings in settings_on(grid, name):
-        if (settings.fairness, settings.update) == first or (settings.lambda_fair, settings.k) == largest:
+        if settings.k == grid["k"][0]:
+            if settings.lambda_fair == largest:
+                yield settings
+        elif (settings.fairness, settings.update) == first:
             yield settings
 
 

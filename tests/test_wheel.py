@@ -147,6 +147,7 @@ def test_a_wheel_built_from_the_source_archive_is_the_same(wheel, tmp_path):
         assert found.description == (ROOT / "README.md").read_text()
 
 
+@pytest.mark.slow  # the workflow installs the wheel for each change
 def test_the_library_works_alone_and_says_what_needs_more(library, folder):
     code = f"""
 import sys

@@ -22,7 +22,7 @@ from commod.experiments import refits as again
 from commod.experiments.refits import Refits
 from commod.explain.shap_comparison import explain_with_shap
 from commod.models.competitors import METHODS
-from tests.dashboard.driving import fine, forget, run
+from tests.dashboard.driving import fine, forget, preview_once, run
 from tests.waiting import PATIENCE
 
 
@@ -105,6 +105,14 @@ def quicker_shap():
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"n_rows": 12, "n_background": 10, "redraws": 2}.items():
             patch.setitem(explain_with_shap.__kwdefaults__, name, value)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def each_table_looked_at_once():
+    """Most tables of these tests are the same example: what a preview finds in equal rows is found once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tasks, "preview_data", preview_once)
         yield
 
 

@@ -2,6 +2,7 @@
 
 import html
 import json
+import pickle
 import re
 from functools import cache
 
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from commod.dashboard.jobs import service
 from commod.experiments import Sweep, prepare
+from commod.experiments.preflight import preview_data
 from commod.experiments.sweep import Cell, Shared, about_cell, as_points, fit_cell
 from tests.browsing import ROOT
 from tests.waiting import PATIENCE
@@ -28,6 +30,17 @@ def forget(*computations):
     """Have what is known of computations, or of tasks by their kind, computed anew."""
     kinds = {each if isinstance(each, str) else each.function.__name__ for each in computations}
     service.queue().forget(lambda key: key[0] in kinds)
+
+
+_previews = {}
+
+
+def preview_once(*given):
+    """`preview_data`, remembered; a function of a module, as other processes need it."""
+    key = pickle.dumps(given)
+    if key not in _previews:
+        _previews[key] = preview_data(*given)
+    return _previews[key]
 
 
 def run_compare(**query):

@@ -61,6 +61,7 @@ def test_one_seed_and_a_sentence(large):
     assert rows_in_words(prepare("law_school")) == ""
 
 
+@pytest.mark.slow  # test_cli.py compares a file, too
 def test_compare_gives_the_points_of_the_page(large):
     names = ["lpp"]
     sweeps = {name: sweep_method(large, name, "demographic_parity") for name in names}

@@ -113,6 +113,7 @@ def test_four_groups_are_judged_as_two_are():
     assert read_record(record_json(record_of(app)))["data"]["name"] == "law_school.race_sex"
 
 
+@pytest.mark.slow  # Compare refits the others, too
 def test_the_others_are_refitted_if_somebody_asks():
     forget(tasks.refits_of_model)  # else there is nothing to ask for
     app = press(fine(run(PAGE, req="p_rule:0.5", methods=METHODS)), "Refit the others, too")

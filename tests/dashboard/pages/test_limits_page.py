@@ -122,6 +122,7 @@ def test_a_wish_that_cannot_be_met_is_answered_and_offers_the_nearest():
     assert not app.warning
 
 
+@pytest.mark.slow  # so does Undo, above
 def test_another_data_set_drops_the_answer():
     app = run()
     ask(app, 0.8, 8.0)

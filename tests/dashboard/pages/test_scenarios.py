@@ -10,6 +10,7 @@ import pytest
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.lesson.notes import rival_of
+from commod.dashboard.state import lesson_data
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text import glossary
 from commod.dashboard.views.lesson import script
@@ -23,7 +24,7 @@ from commod.dashboard.views.lesson.scenarios import (
     scenario,
 )
 from commod.dashboard.views.lesson.steps import Stage
-from commod.datasets import load_task
+from commod.datasets import load_task, task_of_file
 from commod.datasets.example import example_table
 from tests.dashboard.driving import fine, run, slider
 
@@ -53,6 +54,22 @@ options = "--outcome hired --favourable yes --sensitive group --groups B A --sco
 people = "applicants"
 """
 OWN = f'title = "Hiring"\n{TABLE}{STEP}'
+
+
+@pytest.fixture(autouse=True, scope="module")
+def each_table_read_once():
+    """Every folder here has the same table."""
+    known = {}
+
+    def read_once(path, given):
+        key = path.read_bytes(), repr(given)
+        if key not in known:
+            known[key] = task_of_file(path, given)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lesson_data, "task_of_file", read_once)
+        yield
 
 
 @pytest.fixture
