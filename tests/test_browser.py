@@ -170,6 +170,7 @@ def test_the_first_screen_is_short(browser, served, data, language):
     assert len(found["stops"]) <= 25, found["stops"]
 
 
+@pytest.mark.slow  # the keyboard opens an entry of it below
 def test_the_menu_is_within_five_tab_stops(open_page):
     page = open_page("glossary")
     mark(page)

@@ -111,7 +111,7 @@ def points():
 @pytest.mark.parametrize(
     ("chart", "width"),
     [
-        (lambda: plot_methods(points(), styles=STYLES, strong="COMMOD"), 700),
+        pytest.param(lambda: plot_methods(points(), styles=STYLES, strong="COMMOD"), 700, marks=pytest.mark.slow),
         (
             lambda: plot_segments(
                 points(),

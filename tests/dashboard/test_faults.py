@@ -87,7 +87,7 @@ def test_a_search_is_given_up_when_its_session_is_closed():
 # ---- one session's fault ----
 
 
-@pytest.mark.parametrize("wrong", [MemoryError, SystemExit])
+@pytest.mark.parametrize("wrong", [MemoryError, pytest.param(SystemExit, marks=pytest.mark.slow)])
 def test_a_training_that_fails_in_one_session_harms_no_other(monkeypatch, wrong):
     made = training.train_model
 

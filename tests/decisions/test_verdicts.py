@@ -192,7 +192,7 @@ def test_the_figures_are_those_of_the_scene(scene, model):
     assert math.isnan(old.measured["right"].refits[0])
 
 
-@pytest.mark.longer
+@pytest.mark.slow  # Decide shows them
 def test_other_splits_stand_beside_a_verdict_and_do_not_change_it(scene, model):
     splits = refit(scene, CELL, "demographic_parity", count=3, drawn="splits")
     limit = float(splits.figures["p_rule"].median())

@@ -134,7 +134,7 @@ def test_a_refit_draws_within_the_groups():
     assert found.figures["p_rule"].notna().all()
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [pytest.param({}, marks=pytest.mark.slow), ALL_AT_ONCE], ids=str)
 def test_a_search_judges_the_groups_that_the_test_part_compares(case):
     here = scene(**case)
     cells = 2 * here.test.sensitive + here.test.y

@@ -199,7 +199,9 @@ def test_the_test_rows_play_no_part_in_placing(scene, few):
 SHORT = {"rnf": (("steps", 30),), "frappe": (("max_iter", 15),), "wass1_penalised": (("max_iter", 5),)}
 
 
-@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "wass1_penalised")) for name in SHORT]
+)
 def test_what_models_of_a_line_share_changes_nothing(scene, name):
     scale, shared = METHODS[name].knob.sweep, Shared()
     for value in (scale[-1], scale[3]):

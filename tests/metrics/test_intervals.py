@@ -26,7 +26,13 @@ def test_wilson_as_printed():
     assert np.isnan(wilson_interval(0, 0)).all()
 
 
-@pytest.mark.parametrize(("share", "seen", "people"), [(0.05, 400, 1000), (0.3, 1000, 200), (0.01, 2000, 1000)])
+@pytest.mark.parametrize(
+    ("share", "seen", "people"),
+    [
+        (0.05, 400, 1000),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in ((0.3, 1000, 200), (0.01, 2000, 1000))),
+    ],
+)
 @pytest.mark.longer
 def test_the_interval_of_new_people_holds_as_often_as_it_says(share, seen, people):
     rng = np.random.default_rng(0)

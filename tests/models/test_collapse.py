@@ -74,7 +74,7 @@ def test_more_changes_than_deciding_everybody_alike_would_need():
     assert collapse_in_words(y, f, f) == []
 
 
-@pytest.mark.parametrize("data", ["law_school", "compas"])
+@pytest.mark.parametrize("data", ["law_school", pytest.param("compas", marks=pytest.mark.slow)])
 def test_no_false_alarm_where_a_model_is_sound(data):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")

@@ -314,6 +314,7 @@ def shortest(curve, n):
     return min(times)
 
 
+@pytest.mark.slow  # it compares times
 def test_four_times_as_many_people_take_about_four_times_as_long():
     assert shortest(p_rule_curve, 200_000) < 8 * shortest(p_rule_curve, 50_000)
 

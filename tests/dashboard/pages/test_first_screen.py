@@ -219,7 +219,7 @@ def test_where_nothing_changes_at_the_end_other_forms_are_tried(monkeypatch):
     assert [other.update for other in tried.values()] == ["affine", "decisions", "ratio", "ratio"]
 
 
-@pytest.mark.longer
+@pytest.mark.slow  # hiring is opened below
 def test_where_f_is_fair_other_groups_are_offered():
     app = fine(run(data="hiring", lambda_fair="0", groups="sex"))
     assert "Already fair" in words(app)

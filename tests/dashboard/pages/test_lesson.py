@@ -314,6 +314,7 @@ def test_progress_is_in_the_link_and_a_step_can_be_left_and_found_again():
     assert not boxes(other)
 
 
+@pytest.mark.slow  # that it depends on the method is tested, too
 def test_who_pays_is_shown_by_method():
     app = guess(fine(run(LESSON, step="cheap")), 20)
     app = press(app, "Set it to 4 for me")

@@ -293,6 +293,7 @@ def test_the_paper_page_puts_printed_numbers_beside_ours(look):
     assert not printed.warning
 
 
+@pytest.mark.slow  # the page is opened with other results below
 def test_the_paper_page_on_compas_and_for_equalized_odds():
     app = fine(run("pages/paper.py").selectbox(key="paper_data").set_value("compas").run())
     assert "paper 0.20: " in table(app, 1)

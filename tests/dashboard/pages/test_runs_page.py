@@ -251,7 +251,7 @@ def test_a_name_that_is_an_address_does_not_become_a_link():
 def test_a_full_shelf():
     link = "~".join(f"{i}*german*seed-{i}" for i in range(MAX_RUNS))
     # Not to train them all: the page is left at the first of them.
-    app = run(runs=link, data="german", seed="90")
+    app = run(runs=link, data="german", lambda_fair="1.5")
     app.session_state["pin_here"] = True
     assert "There is room for 24 runs" in words(fine(app.run()))
 

@@ -69,7 +69,10 @@ def test_parameters_that_are_not_ours_are_left_alone():
     assert from_link({"embed": "true"}) == (defaults("law_school"), [])
 
 
-@pytest.mark.parametrize("name", list(TASKS))
+LARGE = ("adult", "law_school_full")  # whose figures test_snapshots.py compares
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in TASKS])
 def test_defaults_are_on_the_grid_and_change_something(name):
     settings = defaults(name)
     for field, grid in GRIDS.items():
@@ -89,7 +92,7 @@ def test_defaults_are_on_the_grid_and_change_something(name):
 @pytest.mark.parametrize(
     ("f", "update"),
     [
-        *(pytest.param(f, "ratio", marks=[pytest.mark.slow] * (f == "random_forest")) for f in BASE_MODELS),
+        *(pytest.param(f, "ratio", marks=[pytest.mark.slow] * (f != "logistic_regression")) for f in BASE_MODELS),
         ("logistic_regression", "affine"),
     ],
 )

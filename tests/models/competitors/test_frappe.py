@@ -167,7 +167,7 @@ def test_loss_and_slope_handed_to_the_optimiser(monkeypatch, architecture, fairn
         np.testing.assert_allclose(slope, numeric, atol=1e-6)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ["linear", pytest.param("mlp", marks=pytest.mark.slow)])
 @pytest.mark.longer
 def test_a_larger_weight_is_fairer(architecture):
     c = case("law_school")

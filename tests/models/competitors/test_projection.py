@@ -110,7 +110,7 @@ def test_a_large_epsilon_gives_f(method, epsilon, fairness):
 
 @pytest.mark.parametrize("fairness", CRITERIA)
 @pytest.mark.parametrize("method", [FST, FairProjection])
-@pytest.mark.parametrize("data", ["law_school", "compas"])
+@pytest.mark.parametrize("data", ["law_school", pytest.param("compas", marks=pytest.mark.slow)])
 @pytest.mark.longer
 def test_the_constraints_are_met_on_the_training_rows(data, method, fairness):
     c = case(data)
