@@ -15,8 +15,8 @@ from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.pictures import Picture
-from commod.dashboard.rooms import Here, Room
-from commod.dashboard.rooms import Question as Asked
+from commod.dashboard.rooms.contents import Here, Room
+from commod.dashboard.rooms.contents import Question as Asked
 from commod.dashboard.state import session
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, data_in_words, in_words
@@ -360,7 +360,8 @@ def _draw_votes(question: Asked, large: bool) -> None:
         **pictures.figure_titles(models, session.language()),
         "reason": (say("room.reason"), ""),
     }
-    fold(Table(say("room.votes_in_full"), "room_votes_in_full", columns), lambda: pictures.votes_table(models, shown))
+    table = Table(say("room.votes_in_full"), "room_votes_in_full", columns)
+    fold(table, lambda: pictures.votes_table(models, shown, session.language()))
 
 
 def _tell_moves(models: list[pictures.Signed]) -> None:

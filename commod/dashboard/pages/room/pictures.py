@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from commod.charts.room import plot_answers, plot_guesses, plot_models
-from commod.dashboard.rooms import Person, Room, Vote
-from commod.dashboard.rooms import Question as Asked
+from commod.dashboard.rooms.contents import Person, Room, Vote
+from commod.dashboard.rooms.contents import Question as Asked
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.language import declared, phrase
@@ -163,10 +163,11 @@ def once(models: Sequence[Signed]) -> list[Signed]:
     return [model for model in models if model.round == 1 and model.number not in again]
 
 
-def votes_table(models: Sequence[Signed], rounds: Mapping[int, str]) -> pd.DataFrame:
+def votes_table(models: Sequence[Signed], rounds: Mapping[int, str], language: str) -> pd.DataFrame:
     """Every vote: who, in which round, for what, and why."""
     rows = [
-        {"name": model.name, "round": rounds[model.round], "reason": model.reason, "settings": in_words(model.settings)}
+        {"name": model.name, "round": rounds[model.round], "reason": model.reason}
+        | {"settings": declared(language, in_words(model.settings))}
         | {name: model.figures.get(name, math.nan) for name in COMPARED}
         for model in sorted(models, key=lambda model: (model.name.casefold(), model.round))
     ]

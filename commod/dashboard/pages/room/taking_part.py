@@ -7,14 +7,13 @@ import streamlit as st
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import board
 from commod.dashboard.pages.room.board import draw_model, draw_pair, trained
-from commod.dashboard.rooms import Here, Question, Vote
+from commod.dashboard.rooms.contents import Here, Question, Vote
 from commod.dashboard.rooms.names import REASON_LENGTH
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views import frame
 from commod.dashboard.views.lesson import script as lesson_script
 from commod.dashboard.views.lesson.asking import ask, show_guess
 from commod.dashboard.views.lesson.progress import choose, lesson, progress
@@ -46,8 +45,6 @@ def show(here: Here) -> None:
         _step(here)
     button(say("room.leave"), "logout", leave, type="tertiary")
     st.caption(say("room.kept"))
-    with st.sidebar:
-        frame.language_choice()
 
 
 def _step(here: Here) -> None:
