@@ -290,10 +290,10 @@ def test_a_target_of_a_file(capsys, path):
 
 
 def test_a_method_that_fails_costs_no_other_its_points(capsys, monkeypatch, tmp_path):
-    def failing(scene, method, fairness):
+    def failing(scene, method, fairness, **how):
         if method == "lpp":
             raise RuntimeError("no minimum")
-        return swept(scene, method, fairness)
+        return swept(scene, method, fairness, **how)
 
     module = sys.modules["commod.experiments.compare"]  # whose function has its name
     swept = module.sweep_method

@@ -210,7 +210,7 @@ def test_a_file_with_all_of_it_from_words_and_back(survey, tmp_path):
     given = {"sensitive": ("race", "sex"), "merge": {"race": {"Asian": "Other"}}, "weight": "wt", "target": "approved"}
     task, told = task_of_file(path, given)
     assert len(task.groups) == 8
-    assert any("are trained on" in sentence for sentence in told)
+    assert any("trained on, never measured on" in sentence for sentence in told)
     assert {"weight", "merge", "unknown"} <= set(task.roles)
     made = {}
     exec(compile(task.recipe.replace("Path('survey.csv')", f"Path({str(path)!r})"), "recipe", "exec"), made)
