@@ -120,5 +120,5 @@ def test_the_search_for_a_setting_can_be_stopped(loans, monkeypatch):
     fine(button(app, "Stop, and open with f as it is").click().run())
     own = app.session_state["held_own_data"]
     assert own.start.settings == {"lambda_fair": 0.0}
-    assert any("the search for a setting was stopped" in each.value for each in app.success)
+    assert any("the search for a setting was stopped" in each.value for each in app.main.markdown)
     assert load_task(own.name).spec.suited["lambda_fair"] == 0.0
