@@ -19,6 +19,7 @@ from commod.decisions import (
     overall,
 )
 from commod.decisions.facts import Facts, Measured
+from commod.decisions.rivals import share_against
 from commod.decisions.verdicts import SETTLES, more_people
 from commod.experiments import prepare
 from commod.experiments.refits import Refits, refit
@@ -230,6 +231,14 @@ def sweep(scene):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("commod.experiments.sweep.lines_of", lambda method, task=None, form=(): [few])
         return sweep_method(scene, "lpp", "demographic_parity")
+
+
+def test_changes_against_a_direction_are_those_the_other_way(scene, sweep):
+    for direction, before in (("improve", 1), ("worsen", 0)):  # passing is favourable
+        against = [(scene.decisions_test == before) & (m.decisions_test != before) for m in sweep.models]
+        found = share_against(direction, scene, sweep)
+        np.testing.assert_allclose(found, [each.mean() for each in against])
+        assert found.max() > 0
 
 
 @pytest.mark.longer
