@@ -33,7 +33,7 @@ def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, conf
     squared.
     """
     rates = [share.rates(counts) for share in figure.shares]
-    people = [effective_size(share.whole(counts), share.whole(squares)) for share in figure.shares]
+    people = [effective_size(share.people(counts), share.people(squares)) for share in figure.shares]
 
     @cache
     def ends(confidence: float) -> tuple[Values, Values]:

@@ -23,8 +23,8 @@ class Figure:
         In a sentence or two: its tooltip, and its entry in the glossary.
     formula : callable
         From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
-        ``(..., groups, label, f, g)`` for one of the change. By group it adds an axis, that of the groups. An
-        `Extremes` leaves out small groups: see `of_counts`.
+        ``(..., groups, label, f, g)`` for one of the change. By group it adds an axis, that of the groups. A `Share`
+        of people has Wilson's interval; an `Extremes` leaves out small groups: see `of_counts`.
     direction : {1, -1, 0}
         Whether more of it is better, less of it, or neither.
     percent : bool
@@ -36,9 +36,6 @@ class Figure:
         a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
     needs_labels, needs_positives : bool
         Whether every group compared must have rows of either label, or a positive decision; otherwise it is left out.
-    whole : callable, optional
-        For a share of people, whose interval is Wilson's: how many it is a share of, from counts ``(groups, label, f,
-        g)``.
     most : float
         The largest value that it can have; the smallest is 0.
     key : bool
@@ -62,7 +59,6 @@ class Figure:
     by_group: str = ""
     needs_labels: bool = False
     needs_positives: bool = False
-    whole: Callable[[Counts], Values] | None = None
     most: float = 1.0
     key: bool = False
     short: str = ""
@@ -98,6 +94,12 @@ class Figure:
             rows = counts.reshape(-1, *counts.shape[axis:])[0].sum(axis=tuple(range(axis + 1, 0)))
         kept = compared_groups(rows)
         return counts if kept.all() else counts.compress(kept, axis=axis)
+
+    def rows_of(self, values: Values) -> dict[str, Values]:
+        """Values by row of `compare_decisions`: the figure's own, or one for each group (the last axis)."""
+        if not self.by_group:
+            return {self.name: values}
+        return {f"{self.by_group}_{i}": values[..., i] for i in range(values.shape[-1])}
 
     @property
     def short_title(self) -> str:
