@@ -334,7 +334,7 @@ def title_of(row: str, groups: Sequence[str], outcomes: tuple[str, str]) -> str:
 
 def wholes_of_counts(counts: Counts) -> dict[str, float]:
     """Of each row that is a share of people, of how many; from counts (groups, label, f, g)."""
-    found: dict[str, float] = {}
+    found: dict[str, Values] = {}
     for figure in FIGURES.values():
         share, own = figure.formula, counts if figure.of_change else counts.sum(axis=-2)
         if isinstance(share, Share):
