@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
 
 from commod.models.adversary import Array, sigmoid
 from commod.models.competitors.base import Rows, Scored, chance_of_rows
@@ -97,11 +98,7 @@ def audit(
     here = part & ~held_out
     if not here.any():
         return np.zeros(X.shape[1]), 0.0, 0.0
-    w = weight[here]
-    centre, level = np.average(X[here], axis=0, weights=w), float(np.average(residual[here], weights=w))
-    Z = X[here] - centre
-    slope = np.linalg.solve((Z.T * w) @ Z + RIDGE * np.eye(X.shape[1]), (Z.T * w) @ (residual[here] - level))
-    intercept = level - float(centre @ slope)
+    auditor = Ridge(alpha=RIDGE).fit(X[here], residual[here], sample_weight=weight[here])
     judged = held_out & part
-    value = float(weight[judged] @ ((X[judged] @ slope + intercept) * residual[judged]))
-    return np.asarray(slope, dtype=float), intercept, value / max(float(weight[held_out].sum()), 1e-12)
+    value = float(weight[judged] @ (auditor.predict(X[judged]) * residual[judged])) if judged.any() else 0.0
+    return auditor.coef_, float(auditor.intercept_), value / max(float(weight[held_out].sum()), 1e-12)
