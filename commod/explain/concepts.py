@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets.task import Task
-from commod.models.estimator import SCORE_FEATURE, Commod
+from commod.models.estimator import Commod
 from commod.wording import listed
 
 # A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
@@ -28,18 +28,17 @@ def explain_loadings(g: Commod, task: Task) -> pd.DataFrame:
         weight of the concept: what one standard deviation of the feature adds to r, to the shift, or to the balance).
         Zeros are left out.
     """
-    origins = [*g.encoder_.origin_, *([(SCORE_FEATURE, None)] if g.include_score else [])]
     concepts = g.concept_directions()
     W, weights = concepts.to_numpy(), [*g.concept_weights_, *g.shift_weights_]
     rows = []
     for j, concept in enumerate(concepts.columns):
         for i in np.argsort(-np.abs(W[:, j]), kind="stable")[: np.count_nonzero(W[:, j])]:
-            column, level = origins[i]
+            column, level = g.encoder_.origin_[i]
             rows.append(
                 {
                     "concept": concept,
                     "feature": concepts.index[i],
-                    "label": "Score of f" if column == SCORE_FEATURE else task.label(column, level),
+                    "label": task.label(column, level),
                     "is_level": level is not None,
                     "loading": W[i, j],
                     "contribution": W[i, j] * weights[j],

@@ -11,7 +11,7 @@ import pandas as pd
 from commod.datasets.task import Task
 from commod.explain.concepts import constants_in_words, explain_loadings
 from commod.models.adversary import sigmoid
-from commod.models.estimator import SCORE_FEATURE, Commod
+from commod.models.estimator import Commod
 
 __all__ = [
     "FeatureRange",
@@ -179,7 +179,7 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
     first, constant, last = (terms.loc[name] for name in ("f", "constant", "g"))
     inner = terms.iloc[2:-1].drop(index="kept", errors="ignore")
     if by == "column":
-        origins = [str(column) for column, _ in g.encoder_.origin_] + ([SCORE_FEATURE] if g.include_score else [])
+        origins = [str(column) for column, _ in g.encoder_.origin_]
         inner = inner[adds].groupby(np.array(origins), sort=False).sum().assign(value=np.nan)
         inner = inner.iloc[np.argsort(-inner["logit"].abs().to_numpy(), kind="stable")]
     names = _term_names(g, task, by)
@@ -202,7 +202,7 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
 
 def _term_names(g: Commod, task: Task, by: str) -> dict[str, str]:
     if by == "column":
-        return {str(column): task.label(column) for column, _ in g.encoder_.origin_} | {SCORE_FEATURE: "Score of f"}
+        return {str(column): task.label(column) for column, _ in g.encoder_.origin_}
     names = {}
     loadings = explain_loadings(g, task)
     for concept, part in loadings.groupby(loadings["concept"].str.removesuffix(", shift"), sort=False):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from commod.metrics.counts import as_binary, as_weight, codes_of_groups, effective_size, same_length
+from commod.metrics.counts import as_binary, as_weight, codes_of_groups, same_length
 from commod.metrics.intervals import wilson_interval
 
 N_BINS = 10
@@ -29,26 +29,21 @@ def expected_calibration_error(y_true: Any, scores: Any, *, sample_weight: Any =
     return float(_errors(weight[None], labels - scores, place, N_BINS)[0])
 
 
-def reliability_table(y_true: Any, scores: Any, *, sample_weight: Any = None) -> pd.DataFrame:
+def reliability_table(y_true: Any, scores: Any) -> pd.DataFrame:
     """Share of label 1 by bin of the score: the points of a reliability diagram.
 
     Returns
     -------
     DataFrame
         One row per bin that is not empty: ``low, high`` (of the bin), ``count`` (rows), ``mean_score, rate`` (share of
-        label 1) and ``rate_low, rate_high``, Wilson's 95 % interval; under weights with Kish's effective size.
+        label 1) and ``rate_low, rate_high``, Wilson's 95 % interval.
     """
     labels, scores, place = _binned(y_true, scores)
-    weight = _weight(sample_weight, labels)
-    parts = {"weight": weight, "squares": weight**2, "label": weight * labels, "score": weight * scores}
-    bins = pd.DataFrame(parts)[weight > 0].groupby(place[weight > 0])
-    sums, edges = bins.sum(), np.linspace(0.0, 1.0, N_BINS + 1)
-    people = effective_size(sums["weight"], sums["squares"])
-    rate = sums["label"] / sums["weight"]
-    low, high = wilson_interval(rate * people, people)
-    ends = {"low": edges[sums.index], "high": edges[sums.index + 1], "count": bins.size()}
-    found = {"mean_score": sums["score"] / sums["weight"], "rate": rate, "rate_low": low, "rate_high": high}
-    return pd.DataFrame(ends | found).reset_index(drop=True)
+    bins = pd.DataFrame({"mean_score": scores, "rate": labels}).groupby(place)
+    means, count, edges = bins.mean(), bins.size(), np.linspace(0.0, 1.0, N_BINS + 1)
+    low, high = wilson_interval(bins["rate"].sum(), count)
+    ends = {"low": edges[means.index], "high": edges[means.index + 1], "count": count}
+    return pd.DataFrame(ends).join(means).assign(rate_low=low, rate_high=high).reset_index(drop=True)
 
 
 def calibration_table(scores_f: Any, scores_g: Any, *, sample_weight: Any = None) -> pd.DataFrame:

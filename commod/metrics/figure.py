@@ -20,7 +20,7 @@ class Figure:
     name, title : str
         Its row in `compare_decisions`, and how it is written in full, capitalised.
     meaning : str
-        In a sentence or two: its tooltip, and its entry in the glossary.
+        In a sentence or two: its tooltip, and its entry in the glossary, to which ``glossary.toml`` may add more.
     formula : callable
         From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
         ``(..., groups, label, f, g)`` for one of the change. By group it adds an axis, that of the groups. A `Share`
@@ -42,8 +42,6 @@ class Figure:
         Whether it also stands in tiles, saved runs and the teacher's notes. It is then one number: no `by_group`.
     short, fair : str
         Its title where there is little room, and the value at which it is fair, as written behind the title.
-    more, cf : str
-        What the glossary adds to the meaning, and a similar figure of other tools.
     of_scores : bool
         Whether it is one of scores, which counts of decisions do not tell: it has no formula.
     """
@@ -63,8 +61,6 @@ class Figure:
     key: bool = False
     short: str = ""
     fair: str = ""
-    more: str = ""
-    cf: str = ""
     of_scores: bool = False
 
     def __post_init__(self) -> None:
@@ -124,12 +120,6 @@ class Figure:
     def fairer(self) -> str:
         """Which way along an axis is fairer."""
         return "" if not self.fair else "fairer →" if self.direction > 0 else "← fairer"
-
-    @property
-    def introduction(self) -> str:
-        """The title where a reader meets the figure, whatever the outcomes: with what other tools have in its place."""
-        title = self.title.replace("“{positive}”", "positive decisions").replace("“{negative}”", "negative decisions")
-        return f"{title} (cf. {self.cf})" if self.cf else title
 
     @property
     def format(self) -> str:

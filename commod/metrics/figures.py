@@ -66,8 +66,6 @@ FIGURES: dict[str, Figure] = {
             "than chance; no cut-off plays a part in it.",
             _not_of_counts,
             direction=1,
-            more="A model can keep its accuracy and lose this: it then no longer tells people apart, and its decisions "
-            "are near to those of a rule that says the same of everybody.",
             of_scores=True,
         ),
         Figure(
@@ -79,8 +77,6 @@ FIGURES: dict[str, Figure] = {
             direction=-1,
             short="Calibration",
             fair="0",
-            more="Of those with a score of 0.8, eight of ten should have the label, in every group. Where base rates "
-            "differ, no model that errs has this and equal rates of both errors (Kleinberg et al. 2016).",
             of_scores=True,
         ),
         Figure(
@@ -91,8 +87,6 @@ FIGURES: dict[str, Figure] = {
             direction=1,
             key=True,
             fair="1",
-            more="It measures demographic parity. It depends on which decision is counted as positive. Of more than "
-            "two groups it compares the two that are furthest apart.",
         ),
         Figure(
             "p_rule_of_negative",
@@ -101,8 +95,6 @@ FIGURES: dict[str, Figure] = {
             Extremes((NEGATIVE,), ratio=True),
             direction=1,
             fair="1",
-            more="The ratio depends on which decision is counted. The four-fifths rule of US employment law is about "
-            "the rates of the favourable one (29 CFR 1607.4 D, 1978).",
         ),
         _gap(
             "demographic_parity_difference",
@@ -121,9 +113,6 @@ FIGURES: dict[str, Figure] = {
             most=2.0,
             key=True,
             short="Mistreatment",
-            more="It measures equalized odds. Other tools call the larger of the two, in place of their sum, the "
-            "equalized odds difference.",
-            cf="equalized odds difference",
         ),
         _gap(
             "delta_tpr",
@@ -147,8 +136,6 @@ FIGURES: dict[str, Figure] = {
             PPV,
             needs_positives=True,
             short="Predictive parity",
-            more="It measures predictive parity: a positive decision means the same in every group. Where base rates "
-            "differ, no model that errs has this and equal rates of both errors (Chouldechova 2017).",
         ),
         Figure(
             "positive_rate",
@@ -200,8 +187,6 @@ FIGURES: dict[str, Figure] = {
             Extremes((_CHANGED,)),
             percent=True,
             of_change=True,
-            more="Who is affected, and who is neglected: two models of equal fairness may change very different people "
-            "(Krco et al. 2023, who also name the size, the direction and the rates of a change).",
         ),
         Figure(
             "backward_trust",
@@ -212,8 +197,6 @@ FIGURES: dict[str, Figure] = {
             percent=True,
             of_change=True,
             unchanged=1.0,
-            more="An update can be better on average and still break what people rely on (Bansal et al. 2019; the name "
-            "is that of Srivastava et al. 2020).",
         ),
         Figure(
             "backward_error",
@@ -224,7 +207,6 @@ FIGURES: dict[str, Figure] = {
             percent=True,
             of_change=True,
             unchanged=1.0,
-            more="Srivastava et al. (2020).",
         ),
     )
 }

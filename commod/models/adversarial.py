@@ -51,9 +51,12 @@ def train_adversarial(
     """
     n, d = data.X.shape
     scale = _sparsity_scale(data, weights)
-    rows = torch.from_numpy(instance_weights(ratio_norm, data).astype(np.float32))
-    X, logit, y = (torch.from_numpy(column.astype(np.float32)) for column in (data.X, data.logit, data.y))
-    answers, label_weight, asked_weight = _asked(data, weights)
+    objective = data.objective(replace(weights, by_label=False))
+    (asked,) = objective.adversaries
+    of_label, of_asked = (np.ones(n) if each is None else each for each in (objective.weight, objective.asked_weight))
+    of_question = len(asked.counts_for) * asked.counts_for
+    rows, X, logit, y = map(_tensor, (instance_weights(ratio_norm, data), data.X, data.logit, data.y))
+    answers, label_weight, asked_weight = map(_tensor, (asked.truth.T, of_label, np.outer(of_asked, of_question)))
     with seeded(random_state):
         network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
         adversary = Adversary(2 if weights.by_label else 1, adversary_width, answers.shape[1])
@@ -63,7 +66,7 @@ def train_adversarial(
 
     def adversary_loss(z: torch.Tensor, batch: torch.Tensor) -> torch.Tensor:
         inputs = torch.stack([z, y[batch]], dim=1) if weights.by_label else z[:, None]
-        return cross_entropy(adversary(inputs), answers[batch], weight=_of(asked_weight, batch))
+        return cross_entropy(adversary(inputs), answers[batch], weight=asked_weight[batch])
 
     solution = Solution()
     solution.path.append(PathPoint(LinearRescaler(1.0, np.zeros(d)), {"lambda_fair": 0.0}))
@@ -78,7 +81,7 @@ def train_adversarial(
             adversary_optimizer.zero_grad()
             adversary_loss(z.detach(), batch).backward()  # type: ignore[no-untyped-call]
             adversary_optimizer.step()
-        label = cross_entropy(z + data.line, y[batch], weight=_of(label_weight, batch))
+        label = cross_entropy(z + data.line, y[batch], weight=label_weight[batch])
         fooled = adversary_loss(z, batch)
         ratio_loss = (rows[batch] * (ratio - 1.0) ** 2).mean()
         sparsity = diversity = label.new_zeros(())
@@ -104,24 +107,8 @@ def train_adversarial(
     return solution
 
 
-def _asked(data: TrainingData, weights: LossWeights) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
-    """The right answers to the adversary's questions, (n, questions), and the weights of labels and answers, if any."""
-    objective = data.objective(replace(weights, by_label=False))
-    (asked,) = objective.adversaries
-    asked_weight = None
-    if len(asked.truth) > 1 or objective.asked_weight is not None:
-        counts = len(asked.counts_for) * asked.counts_for
-        of_rows = np.ones(len(data.y)) if objective.asked_weight is None else objective.asked_weight
-        asked_weight = np.outer(of_rows, counts)
-    return torch.from_numpy(asked.truth.T.astype(np.float32)), _as_tensor(objective.weight), _as_tensor(asked_weight)
-
-
-def _as_tensor(weight: Array | None) -> torch.Tensor | None:
-    return None if weight is None else torch.from_numpy(weight.astype(np.float32))
-
-
-def _of(weight: torch.Tensor | None, batch: torch.Tensor) -> torch.Tensor | None:
-    return None if weight is None else weight[batch]
+def _tensor(values: Array) -> torch.Tensor:
+    return torch.from_numpy(values.astype(np.float32))
 
 
 def _sparsity_scale(data: TrainingData, weights: LossWeights) -> float:

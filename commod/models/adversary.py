@@ -112,34 +112,27 @@ class ScoreAdversary:
     many people each row stands for.
     """
 
+    n_centers, scale, ridge, tol = 9, 3.0, 1e-3, 1e-7
+    width = 2.0 / (n_centers - 1)  # distance between centres, and width of the bumps, in t
+
     def __init__(
         self,
         sensitive: Array,
         n_groups: int = 2,
         weight: Array | None = None,
-        *,
-        n_centers: int = 9,
-        scale: float = 3.0,
-        ridge: float = 1e-3,
-        tol: float = 1e-7,
     ) -> None:
         self.truth = questions(sensitive, n_groups)
         self.parts = None if weight is None else weight / weight.sum()
-        self.n_centers = n_centers
-        self.width = 2.0 / (n_centers - 1)  # distance between centres, and width of the bumps, in t
-        self.scale = scale
-        self.ridge = ridge
-        self.tol = tol
         rates = self.truth.mean(axis=1) if self.parts is None else self.truth @ self.parts
         people = np.ones(2) if n_groups == 2 else self.truth @ (np.ones(len(sensitive)) if weight is None else weight)
         self.counts_for = question_weights(people)
         clipped = np.clip(rates, 1e-6, 1 - 1e-6)
-        self.start = np.zeros((len(rates), n_centers + 1))
+        self.start = np.zeros((len(rates), self.n_centers + 1))
         self.start[:, 0] = np.log(clipped / (1 - clipped))
         alike, _ = log_losses(np.repeat(self.start[:, :1], len(sensitive), axis=1), self.truth)
         means = alike.mean(axis=1) if self.parts is None else alike @ self.parts
         # The loss of the best answer that is the same for all scores.
-        self.ceiling = float(self.counts_for @ (means + 0.5 * ridge * self.start[:, 0] ** 2))
+        self.ceiling = float(self.counts_for @ (means + 0.5 * self.ridge * self.start[:, 0] ** 2))
 
     def fit(self, z: Array, start: Array | None = None) -> AdversaryFit:
         """Solve for the best adversary against the scores `z`, warm-started from `start`."""

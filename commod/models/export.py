@@ -83,7 +83,7 @@ def to_portable(
             "intercept": float(g.intercept_),
             "coef": g.coef_.tolist(),
             "features": [str(name) for name in g.coef_.index],
-            "include_score": bool(g.include_score),
+            "include_score": False,
             "concepts": _concepts(g.concepts_, g.concept_weights_),
         },
         **({"s": shift} if g.has_shift else {}),

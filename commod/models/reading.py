@@ -1,7 +1,6 @@
 """A fitted linear r, and its shift, read through concepts: what the model is told by."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,33 +11,22 @@ from commod.models.concepts import group_features, orient, unit_concepts
 from commod.models.rescaler import LinearRescaler
 from commod.models.solution import Solution
 
-
-@dataclass(frozen=True)
-class Reading:
-    """Attributes of `Commod`, there with an underscore behind their names; without a shift, its concepts are none."""
-
-    intercept: float
-    coef: pd.Series
-    concepts: pd.DataFrame
-    concept_weights: pd.Series
-    shift_intercept: float
-    shift_coef: pd.Series
-    shift_concepts: pd.DataFrame
-    shift_weights: pd.Series
-    feature_groups: list[np.ndarray]  # encoded features of each concept, whatever their weights
+# Attributes of a fitted `Commod` whose r is linear.
+READ = "intercept_ coef_ concepts_ concept_weights_ shift_intercept_ shift_coef_ shift_concepts_ shift_weights_".split()
+READ += ["feature_groups_"]
 
 
 def read_concepts(
     solution: Solution, distances: Array, names: list[str], k: int, derive: Callable[..., Any]
-) -> Reading | None:
-    """Read a solution through k concepts over the encoded features `names`; None if r is a network.
+) -> dict[str, Any]:
+    """Read a solution through k concepts over the encoded features `names`: `READ`, or nothing if r is a network.
 
     Features are grouped by the adversary's pull at g = f and by `distances`, unless the solver learned concepts. The
     shift is read through the same groups, which `derive` (see `WarmStart`) remembers.
     """
     fitted = solution.rescaler
     if not isinstance(fitted, LinearRescaler):
-        return None
+        return {}
     d, shifted = len(names), fitted.shift_coef is not None
     shift_coef = np.zeros(d) if fitted.shift_coef is None else fitted.shift_coef
     shift, groups = (np.zeros((d, 0)), np.zeros(0)), []
@@ -57,17 +45,10 @@ def read_concepts(
     concepts, weights = _named(*orient(*ratio), features, [] if decides else titles)
     titles = titles if decides else [f"{title}, shift" for title in titles]
     shift_concepts, shift_weights = _named(*shift, features, titles if shifted else [])
-    return Reading(
-        fitted.intercept,
-        pd.Series(fitted.coef, index=features, name="weight"),
-        concepts,
-        weights,
-        fitted.shift_intercept,
-        pd.Series(shift_coef, index=features, name="weight"),
-        shift_concepts,
-        shift_weights,
-        groups,
-    )
+    coef, shift_coef = (pd.Series(values, index=features, name="weight") for values in (fitted.coef, shift_coef))
+    ratio_read = (fitted.intercept, coef, concepts, weights)
+    shift_read = (fitted.shift_intercept, shift_coef, shift_concepts, shift_weights)
+    return dict(zip(READ, (*ratio_read, *shift_read, groups), strict=True))
 
 
 def _named(

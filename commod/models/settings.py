@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commod.metrics.figures import CRITERIA
-from commod.models.adversary import Array
 from commod.models.rescaler import DIRECTIONS, acts_on_of
 from commod.models.training import LossWeights
-from commod.models.validation import check_choice, check_count, check_weight
+from commod.models.validation import check_choice, check_count, check_numbers, check_weight
 
 UPDATES = ("ratio", "affine", "decisions")
 # The options of each solver and kind of rescaler, and their types.
@@ -37,20 +36,20 @@ def loss_weights(g: Any, classes: np.ndarray) -> LossWeights:
     good = classes[1] if g.favourable is None else g.favourable
     if good not in classes:
         raise ValueError(f"favourable must be one of the labels in y, {classes.tolist()}, got {good!r}.")
-    concepts = check_weight("lambda_concepts", g.lambda_concepts)
+    check_numbers(g)
     return LossWeights(
-        fair=check_weight("lambda_fair", g.lambda_fair),
-        ratio=check_weight("lambda_ratio", g.lambda_ratio),
-        sparsity=concepts * check_weight("sparsity_weight", g.sparsity_weight),
-        diversity=concepts * check_weight("diversity_weight", g.diversity_weight),
+        fair=float(g.lambda_fair),
+        ratio=float(g.lambda_ratio),
+        sparsity=float(g.lambda_concepts * g.sparsity_weight),
+        diversity=float(g.lambda_concepts * g.diversity_weight),
         by_label=CRITERIA[g.fairness].by_label,
         update=g.update,
         acts_on=acts_on_of(g.direction, int(good == classes[1])),
     )
 
 
-def check_settings(g: Any, X: Any, d: int, weight: Array | None) -> None:
-    """Raise unless the settings go together, and with the rows: `d` encoded features, and their weight."""
+def check_settings(g: Any, X: Any, d: int) -> None:
+    """Raise unless the settings go together, and with the rows and their `d` encoded features."""
     check_choice("rescaler", g.rescaler, ("linear", "mlp"))
     check_choice("solver", g.solver, ("best_response", "adversarial"))
     for name, usual in (("update", "ratio"), ("direction", "both")):
@@ -60,46 +59,33 @@ def check_settings(g: Any, X: Any, d: int, weight: Array | None) -> None:
                 f"{name}={chosen!r} is available for rescaler='linear' with solver='best_response': choose these, "
                 f"or {name}={usual!r}."
             )
-    if check_count("n_concepts", g.n_concepts) > d:
+    if g.n_concepts > d:
         raise ValueError(
             f"n_concepts = {g.n_concepts} is more than there are encoded features (n_features = {d}): lower n_concepts."
         )
-    if g.max_changes is not None:
-        if g.update != "decisions":
-            raise ValueError("max_changes is a budget of update='decisions': choose it, or no budget.")
-        check_weight("max_changes", g.max_changes)
+    if g.max_changes is not None and g.update != "decisions":
+        raise ValueError("max_changes is a budget of update='decisions': choose it, or no budget.")
     if g.update == "decisions" and not (isinstance(g.ratio_norm, str) and g.ratio_norm == "identity"):
         raise ValueError("update='decisions' counts people, not scores: it needs ratio_norm='identity'.")
     if isinstance(g.ratio_norm, str):
-        check_choice("ratio_norm", g.ratio_norm, ("identity", "fisher", "mahalanobis"))
-        if g.ratio_norm == "mahalanobis" and (g.rescaler, g.solver) != ("linear", "best_response"):
-            raise ValueError(
-                "ratio_norm='mahalanobis' measures the weights of a linear r and is available for "
-                "rescaler='linear' with solver='best_response': choose 'identity' or 'fisher'."
-            )
-        if g.ratio_norm == "mahalanobis" and weight is not None:
-            raise ValueError(
-                "ratio_norm='mahalanobis' knows no sample_weight (its covariance is shrunk by a rule for rows that "
-                "count alike): choose 'identity' or 'fisher'."
-            )
+        check_choice("ratio_norm", g.ratio_norm, ("identity", "fisher"))
     else:
         n, given = np.shape(X)[0], np.asarray(g.ratio_norm, dtype=float)
         if given.shape != (n,) or not np.isfinite(given).all() or (given < 0).any() or given.sum() == 0:
             raise ValueError(
                 f"ratio_norm as an array must hold one weight of 0 or more for each of the {n} rows, not all 0."
             )
-    check_count("random_state", g.random_state, least=0)
 
 
-def allowed_columns(g: Any, origins: list[object], always: str) -> NDArray[np.intp]:
-    """Numbers of the encoded features that r may use: those of `features`, and `always`."""
+def allowed_columns(g: Any, origins: list[object]) -> NDArray[np.intp]:
+    """Numbers of the encoded features that r may use."""
     given = g.features
     if given is None or isinstance(given, str) or not len(given):
         raise ValueError(f"features must be a list of one or more columns of X, got {given!r}.")
     unknown = [name for name in given if name not in origins]
     if unknown:
         raise ValueError(f"features names {unknown}, which r cannot use: X has {list(dict.fromkeys(origins))}.")
-    return np.flatnonzero([origin in {*given, always} for origin in origins])
+    return np.flatnonzero([origin in given for origin in origins])
 
 
 def solver_options(g: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.covariance import ledoit_wolf_shrinkage
 
 from commod.datasets.blocks import blocks
 from commod.metrics.counts import counts_of_codes
@@ -107,21 +106,9 @@ def shift_unit(data: TrainingData, acts_on: str = "everybody") -> float:
 def ratio_form(ratio_norm: Any, data: TrainingData, acts_on: str = "everybody") -> Array:
     """Matrix M with L_ratio = (θ−θ₀)ᵀM(θ−θ₀), θ = (c, v) and r(x) = c + v·x.
 
-    For instance weights it is the weighted second moment of (1, x). ``"mahalanobis"`` measures v by the inverse
-    covariance of the features, (c−1)² + vᵀΣ⁻¹v·d/tr(Σ⁻¹), so that a direction in which people hardly differ is
-    dear; Σ is shrunk (Ledoit-Wolf) because the levels of a category make it singular. r counts as 1 for people whom the
-    update does not act on.
+    It is the weighted second moment of (1, x). r counts as 1 for people whom the update does not act on.
     """
     n, d = data.X.shape
-    if isinstance(ratio_norm, str) and ratio_norm == "mahalanobis":
-        covariance = np.cov(data.X, rowvar=False, bias=True).reshape(d, d)
-        shrinkage = max(float(ledoit_wolf_shrinkage(data.X)), 1e-3)
-        target = np.eye(d) * max(np.trace(covariance) / d, 1e-12)
-        precision = np.linalg.inv((1 - shrinkage) * covariance + shrinkage * target)
-        form = np.zeros((d + 1, d + 1))
-        form[0, 0] = 1.0
-        form[1:, 1:] = precision * (d / np.trace(precision))
-        return form
     weights = instance_weights(ratio_norm, data) * acted_on(acts_on, data.logit) / n
     form = np.zeros((d + 1, d + 1))
     for rows in blocks(n):

@@ -1,5 +1,6 @@
 """Checks of what a user hands to `Commod`: each failure is one sentence that says what to do."""
 
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,6 +28,25 @@ def check_count(name: str, value: Any, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise ValueError(f"{name} must be a whole number of {least} or more, got {value!r}.")
     return int(value)
+
+
+# Settings that may be 0, of the whole numbers, and the largest values of others.
+MAY_BE_0 = ("random_state", "pretrain_epochs")
+MOST = {"strength": 1.0, "margin": 0.5, "min_leaf": 0.5}
+
+
+def check_numbers(estimator: Any) -> None:
+    """Raise unless every field that is declared as a float is 0 or more and at most `MOST`, and every int 1 or more."""
+    for field in fields(estimator):
+        value, kind = getattr(estimator, field.name), getattr(field.type, "__name__", str(field.type))
+        if "str" in kind or (value is None and "None" in kind):
+            continue
+        if kind.startswith("float"):
+            check_weight(field.name, value)
+        elif kind.startswith("int"):
+            check_count(field.name, value, least=0 if field.name in MAY_BE_0 else 1)
+        if field.name in MOST and value > MOST[field.name]:
+            raise ValueError(f"{field.name} must be a number from 0 to {MOST[field.name]:g}, got {value!r}.")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -195,7 +195,7 @@ def test_a_warm_start_of_the_other_form_is_not_taken():
     )
 
 
-@pytest.mark.parametrize("norm", ["fisher", "mahalanobis"])
+@pytest.mark.parametrize("norm", ["fisher"])
 def test_every_norm(norm):
     c = case("law_school")
     g = fit(c, lambda_fair=3.0, ratio_norm=norm, update="affine")
@@ -203,10 +203,9 @@ def test_every_norm(norm):
     assert (g.predict(c.test.X) != c.f.predict(c.test.X)).any()
 
 
-def test_scores_as_a_feature_and_a_model_fitted_again():
+def test_a_model_fitted_again():
     c = case("law_school")
-    g = fit(c, lambda_fair=3.0, include_score=True, update="affine")
-    assert g.shift_coef_.index[-1] == "f_logit"
+    g = fit(c, lambda_fair=3.0, update="affine")
     again = clone(g).set_params(update="ratio")
     again.fit(c.train.X, c.train.y, sensitive_features=c.train.sensitive)
     assert not again.has_shift

@@ -181,11 +181,6 @@ def test_weights_that_are_none(people, weight, words):
         fit(people, weight=weight)
 
 
-def test_mahalanobis_knows_no_weights(people):
-    with pytest.raises(ValueError, match="mahalanobis"):
-        fit(people, weight=np.ones(900), ratio_norm="mahalanobis")
-
-
 def test_a_number_is_no_group(people):
     with pytest.raises(ValueError, match="900 groups, and at most 50 .* cut a number into bands"):
         fit(people, groups=np.arange(900))

@@ -7,7 +7,6 @@ from scipy.optimize import brentq
 
 from commod.models.adversary import Array
 from commod.models.competitors.base import GroupAware, Rows
-from commod.models.competitors.hardt import check_strength
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -35,7 +34,6 @@ class CFBC(GroupAware):
     fairness: str = "equalized_odds"
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        strength = check_strength(self.strength)
         both = [rows.of(0), rows.of(1)]
         positive = [group.weighed(group.score) for group in both]  # P(Y = 1 | x), as f has it
         mass = np.array([part.sum() for part in positive]) / rows.total  # P(Y = 1, S = s)
@@ -49,7 +47,7 @@ class CFBC(GroupAware):
         low, high = -2.0 * mass[0], 2.0 * mass[1]
         # gap falls in θ, from a rate of group 1 that is the higher to one that is the lower.
         self.theta_ = float(brentq(gap, low, high, xtol=1e-10)) if gap(low) > 0 > gap(high) else 0.0
-        self.thresholds_ = _thresholds(strength * self.theta_, mass)
+        self.thresholds_ = _thresholds(self.strength * self.theta_, mass)
 
     def _margin(self, rows: Rows) -> Array:
         if self.thresholds_[0] == self.thresholds_[1] == 0.5:

@@ -13,7 +13,7 @@ from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, cross_entropy
 from commod.models.competitors.base import Rows, Scored
 from commod.models.networks import ConceptNetwork, MLPNetwork, seeded
-from commod.models.validation import check_choice, check_count, check_weight
+from commod.models.validation import check_choice
 
 BANDWIDTH = 0.1
 # λ_mmd values passed on the way up from T ≡ 0: the MMD has many minima, and what is followed leads to one of them.
@@ -60,10 +60,9 @@ class Frappe(Scored):
     max_iter: int | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        weight = check_weight("lambda_mmd", self.lambda_mmd)
         check_choice("architecture", self.architecture, ("linear", "mlp"))
         linear = self.architecture == "linear"
-        max_iter = (100 if linear else 50) if self.max_iter is None else check_count("max_iter", self.max_iter)
+        max_iter = (100 if linear else 50) if self.max_iter is None else self.max_iter
         network = self._network(rows.X.shape[1])
         f, X = rows.score, torch.from_numpy(rows.X)
         by_label = CRITERIA[self.fairness].by_label
@@ -90,7 +89,7 @@ class Frappe(Scored):
         settings = (self.fairness, self.architecture, self.n_concepts, self.width, max_iter, self.random_state)
         known = rows.memory.of("FRAPPE", rows.X, rows.logit, y, rows.groups, rows.weight, settings)
         self.n_iter_ = 0
-        for rung in [*(rung for rung in LADDER if rung < weight and linear), weight]:
+        for rung in [*(rung for rung in LADDER if rung < self.lambda_mmd and linear), self.lambda_mmd]:
             if rung not in known:  # every λ_mmd passes the same rungs
                 options = {"maxiter": max_iter}
                 found = minimize(loss, values, args=(rung,), jac=True, method="L-BFGS-B", options=options)
@@ -112,14 +111,14 @@ class Frappe(Scored):
         network: Any
         with seeded(int(self.random_state)):
             if self.architecture == "linear":
-                if check_count("n_concepts", self.n_concepts) > n_features:
+                if self.n_concepts > n_features:
                     raise ValueError(
                         f"n_concepts = {self.n_concepts} is more than there are encoded features ({n_features}): "
                         "lower n_concepts."
                     )
                 network = ConceptNetwork(n_features, self.n_concepts)
             else:
-                network = MLPNetwork(n_features, check_count("width", self.width))
+                network = MLPNetwork(n_features, self.width)
         torch.nn.init.zeros_(network.output.weight)
         torch.nn.init.zeros_(network.output.bias)
         return network.double()

@@ -9,7 +9,6 @@ from sklearn.naive_bayes import CategoricalNB
 from commod.models.adversary import Array
 from commod.models.competitors.base import GroupAwareScored, Rows
 from commod.models.threshold import logit_of_threshold
-from commod.models.validation import check_count, check_weight
 
 DELTA = 0.01  # of the other group's count, moved at a step, as published
 MAX_STEPS = 10_000
@@ -48,11 +47,10 @@ class ModifiedNaiveBayes(GroupAwareScored):
     bins: int = 5
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        epsilon, bins = check_weight("epsilon", self.epsilon), check_count("bins", self.bins)
         weight = np.ones(len(y)) if rows.weight is None else rows.weight
         self.columns_ = self._columns_of_attributes()
         self.edges_ = [
-            None if self._is_category(columns) else _edges(rows.X[:, columns[0]], weight, bins)
+            None if self._is_category(columns) else _edges(rows.X[:, columns[0]], weight, self.bins)
             for columns in self.columns_
         ]
         levels = [len(e) + 1 if e is not None else len(c) + 1 for c, e in zip(self.columns_, self.edges_, strict=True)]
@@ -63,7 +61,7 @@ class ModifiedNaiveBayes(GroupAwareScored):
         own = evidence + _prior(cells)[rows.groups]
         self.own_line_ = logit_of_threshold(self.threshold, self.base_model_, own, y, rows.weight)
         before = float(weight @ (y == 1 if self.own_line_ == 0 else own > self.own_line_))
-        self.counts_, self.n_iter_ = _moved(evidence - self.own_line_, rows.groups, weight, cells, before, epsilon)
+        self.counts_, self.n_iter_ = _moved(evidence - self.own_line_, rows.groups, weight, cells, before, self.epsilon)
 
     def _margin(self, rows: Rows) -> Array:
         return self._evidence(rows.X) + _prior(self.counts_)[rows.groups] - self.own_line_

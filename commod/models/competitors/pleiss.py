@@ -7,7 +7,6 @@ import numpy as np
 from commod.models.adversary import Array
 from commod.models.base_scores import logits_of_probabilities
 from commod.models.competitors.base import GroupAwareScored, Rows, chance_of_rows
-from commod.models.competitors.hardt import check_strength
 from commod.models.validation import check_choice
 
 
@@ -43,7 +42,6 @@ class InformationWithholding(GroupAwareScored):
     fairness: str = "equalized_odds"
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        strength = check_strength(self.strength)
         check_choice("cost", self.cost, ("weighted", "fnr", "fpr"))
         groups = [(rows.of(s), y[rows.groups == s]) for s in (0, 1)]
         base = np.array([group.mean(labels) for group, labels in groups])
@@ -60,7 +58,7 @@ class InformationWithholding(GroupAwareScored):
         room = trivial[cheaper] - costs[cheaper]
         if room > 0:
             rates[cheaper] = min(1.0, (costs.max() - costs[cheaper]) / room)
-        self.base_rates_, self.mix_rates_ = base, strength * rates
+        self.base_rates_, self.mix_rates_ = base, self.strength * rates
 
     def _margin(self, rows: Rows) -> Array:
         withheld = chance_of_rows(rows, self.random_state) < self.mix_rates_[rows.groups]

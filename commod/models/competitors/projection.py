@@ -15,7 +15,6 @@ from commod.models.adversary import Array
 from commod.models.base_scores import logits_of_probabilities
 from commod.models.competitors.base import Rows, Scored
 from commod.models.competitors.membership import Membership, densities, fitted_membership
-from commod.models.validation import check_weight
 
 # Keeps the multipliers bounded where the constraints are linearly dependent; too small to be seen in a score.
 RIDGE = 1e-8
@@ -29,7 +28,6 @@ class _Projection(Scored):
     membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        self._epsilon = check_weight("epsilon", self.epsilon)
         self.membership_ = fitted_membership(self.membership, rows, y)
         self.means_ = rows.mean(densities(self.membership_.joint(rows.X), self.fairness))
         self.multipliers_ = self._solve(rows, *self._tilts(rows))
@@ -76,8 +74,8 @@ class FST(_Projection):
             g = _tilted(score, tilt)
             value = -(score * np.log(g) + (1 - score) * np.log(1 - g)) + tilt * g
             slope = lever.T @ rows.weighed(g) / rows.total
-            penalty = self._epsilon * signed.sum() + 0.5 * RIDGE * float(signed @ signed)
-            return penalty - float(rows.mean(value)), np.concatenate([-slope, slope]) + self._epsilon + RIDGE * signed
+            penalty = self.epsilon * signed.sum() + 0.5 * RIDGE * float(signed @ signed)
+            return penalty - float(rows.mean(value)), np.concatenate([-slope, slope]) + self.epsilon + RIDGE * signed
 
         found = _least(dual, 2 * size)
         return (found[:size] - found[size:]).reshape(group.shape[1:])
@@ -130,7 +128,7 @@ class FairProjection(_Projection):
 
     def _levers(self, group: Array, everyone: Array) -> Array:
         """What each bound of a class weighs a row with, shape (n, 2, conditions, groups)."""
-        slack = self._epsilon * everyone
+        slack = self.epsilon * everyone
         return np.stack([group - everyone - slack, everyone - group - slack], axis=1)
 
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:

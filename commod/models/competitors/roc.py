@@ -6,7 +6,6 @@ import numpy as np
 
 from commod.models.adversary import Array
 from commod.models.competitors.base import GroupAware, Rows
-from commod.models.validation import check_weight
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,8 +29,6 @@ class OracleROC(GroupAware):
     margin: float = 0.1
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        if check_weight("margin", self.margin) > 0.5:
-            raise ValueError(f"margin is a distance from one half and cannot be more than 0.5, got {self.margin!r}.")
         rates = [group.mean(group.logit > 0) for group in (rows.of(0), rows.of(1))]
         self.raised_ = int(np.argmin(rates))
 

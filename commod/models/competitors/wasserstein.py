@@ -7,7 +7,6 @@ import numpy as np
 from commod.models.adversary import Array
 from commod.models.base_scores import logits_of_probabilities
 from commod.models.competitors.base import GroupAwareScored, Rows, chance_of_rows
-from commod.models.competitors.hardt import check_strength
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -37,7 +36,6 @@ class Wass1PostProcessing(GroupAwareScored):
     strength: float = 1.0
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        check_strength(self.strength)
         self.sizes_ = np.bincount(rows.groups)
         self.quantiles_ = [np.sort(rows.score[rows.groups == s]) for s in range(len(self.sizes_))]
 
