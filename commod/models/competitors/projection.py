@@ -14,29 +14,26 @@ from scipy.optimize import minimize
 from commod.models.adversary import Array
 from commod.models.base_scores import logits_of_probabilities
 from commod.models.competitors.base import Rows, Scored
-from commod.models.competitors.membership import Membership, densities, fitted_membership
+from commod.models.competitors.membership import ByMembership
 
 # Keeps the multipliers bounded where the constraints are linearly dependent; too small to be seen in a score.
 RIDGE = 1e-8
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _Projection(Scored):
-    """What both share: who a person probably is, as weights of mean 1."""
+class _Projection(ByMembership, Scored):
+    """What both share."""
 
     epsilon: float = 0.05
-    membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        self.membership_ = fitted_membership(self.membership, rows, y)
-        self.means_ = rows.mean(densities(self.membership_.joint(rows.X), self.fairness))
+        self._prepare(rows, y)
         self.multipliers_ = self._solve(rows, *self._tilts(rows))
 
     def _tilts(self, rows: Rows) -> tuple[Array, Array]:
         """Factors (n, conditions, groups) whose mean with the score is a group's, and (n, conditions, 1) everyone's."""
-        density = densities(self.membership_.joint(rows.X), self.fairness)
-        everyone = density.sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
-        return density / self.means_, everyone
+        group = self._weights(rows)
+        return group, (group * self.means_).sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
 
     @abstractmethod
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:

@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 from commod.models.adversary import Array, cross_entropy, sigmoid
 from commod.models.competitors.base import Rows, Scored
 from commod.models.threshold import logit_of_threshold
-from commod.models.validation import check_count, check_weight
 
 # β passed on the way up from a plain logistic regression: the penalty is not convex, and what is followed leads to one
 # minimum whatever is asked for.
@@ -53,7 +52,6 @@ class Wass1LogisticRegression(Scored):
     max_iter: int = 100
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        beta, max_iter = check_weight("beta", self.beta), check_count("max_iter", self.max_iter)
         weight = np.ones(len(y)) if rows.weight is None else rows.weight
         X = np.column_stack([rows.X, np.ones(len(y))])
         parts = weight / weight.sum()
@@ -66,11 +64,11 @@ class Wass1LogisticRegression(Scored):
             return float(value + beta * apart + 0.5 * (ridge * theta) @ theta), gradient
 
         theta = np.zeros(X.shape[1])
-        known = rows.memory.of("Wass-1", X, y, rows.groups, weight, max_iter)
+        known = rows.memory.of("Wass-1", X, y, rows.groups, weight, self.max_iter)
         self.n_iter_ = 0
-        for rung in [0.0, *(rung for rung in LADDER if rung < beta), beta]:
+        for rung in [0.0, *(rung for rung in LADDER if rung < self.beta), self.beta]:
             if rung not in known:  # every β passes the same rungs
-                options = {"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-8}
+                options = {"maxiter": self.max_iter, "ftol": 1e-12, "gtol": 1e-8}
                 found = minimize(loss, theta, args=(rung,), jac=True, method="L-BFGS-B", options=options)
                 known[rung] = found.x, self.n_iter_ + int(found.nit)
             theta, self.n_iter_ = known[rung]
