@@ -21,7 +21,7 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts
 from commod.metrics.small_groups import compared_groups
 from commod.models import Commod, WarmStart
-from commod.models.base_scores import BaseModel, base_logits, fit_weighted
+from commod.models.base_models import BaseModel, base_logits, fit_weighted
 from commod.models.collapse import judged_elsewhere
 from commod.models.rescaler import acts_on_of
 from commod.models.threshold import logit_of_threshold

@@ -19,8 +19,7 @@ from commod.experiments.sweep import concept_settings
 from commod.explain.plausibility import SURE
 from commod.metrics.figures import CRITERIA
 from commod.models import Commod
-from commod.models.base_models import train_base_model
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel, train_base_model
 from commod.models.validation import check_choice
 
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.task import Task
 from commod.installation import needs_extra
-from commod.models.base_scores import base_logits
+from commod.models.base_models import base_logits
 from commod.models.estimator import Commod
 from commod.models.rescaler import acted_on
 

@@ -13,11 +13,10 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from commod.models.adversary import Array
-from commod.models.design import DesignMatrix
 from commod.models.networks import Adversary, ConceptNetwork, MLPNetwork, diversity_loss, seeded, sparsity_loss
+from commod.models.objective import DesignMatrix
 from commod.models.rescaler import LinearRescaler
-from commod.models.solution import PathPoint, Solution, StepCallback, Terms
-from commod.models.training import LossWeights, TrainingData, instance_weights
+from commod.models.training import LossWeights, PathPoint, Solution, StepCallback, Terms, TrainingData, instance_weights
 
 LOSSES = ("objective", "label_loss", "adversary_loss", "ratio_loss", "sparsity_loss", "diversity_loss")
 

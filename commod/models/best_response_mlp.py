@@ -9,8 +9,7 @@ from commod.models.adversary import Array
 from commod.models.best_response import rungs_below
 from commod.models.networks import MLPNetwork, seeded
 from commod.models.objective import ScoreObjective
-from commod.models.solution import PathPoint, Solution, StepCallback, Terms
-from commod.models.training import LossWeights, TrainingData, instance_weights
+from commod.models.training import LossWeights, PathPoint, Solution, StepCallback, Terms, TrainingData, instance_weights
 
 
 def solve_mlp(

@@ -14,19 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 from commod.datasets.encoding import TabularEncoder
 from commod.installation import needs_extra
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
 from commod.models.classifier import NOBODY, EditedModel, Given, warn_caller
 from commod.models.collapse import CollapseWarning, collapse_in_words, warn_of_result
-from commod.models.concepts import feature_distances
+from commod.models.concepts import READ, feature_distances, read_concepts
 from commod.models.prices import solve_prices
-from commod.models.reading import READ, read_concepts
 from commod.models.rescaler import LinearRescaler, acted_on
-from commod.models.settings import allowed_columns, check_settings, loss_weights, solver_options
-from commod.models.solution import Solution, StepCallback
 from commod.models.threads import single_threaded
-from commod.models.training import LossWeights, TrainingData
-from commod.models.validation import check_choice
+from commod.models.training import LossWeights, Solution, StepCallback, TrainingData
+from commod.models.validation import allowed_columns, check_choice, check_settings, loss_weights, solver_options
 
 # Weights of this mean or more are those of a survey rather than numbers of rows.
 MANY_PEOPLE = 10

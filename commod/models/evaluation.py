@@ -10,7 +10,7 @@ from commod.datasets.task import Split, Task
 from commod.metrics.figures import figure_of
 from commod.metrics.report import compare_decisions
 from commod.metrics.small_groups import left_out_in_words
-from commod.models.base_scores import BaseModel, base_logits
+from commod.models.base_models import BaseModel, base_logits
 from commod.models.threshold import logit_of_threshold
 
 # The rates of positive decisions tell it, too.

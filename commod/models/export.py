@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.raw import MISSING, OTHER, Contract
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel
 from commod.models.estimator import Commod
 from commod.models.rescaler import LinearRescaler
 from commod.portable import FORMAT, ColumnRule

@@ -8,11 +8,11 @@ from sklearn.base import clone
 
 from commod import Commod
 from commod.models import WarmStart
-from commod.models.base_scores import base_logits
+from commod.models.base_models import base_logits
 from commod.models.best_response import LinearProblem, _newton, _Point, solve_linear
 from commod.models.export import portable_json, to_portable
-from commod.models.settings import loss_weights
 from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
+from commod.models.validation import loss_weights
 from commod.portable import load
 from tests.fitting import case, fit
 from tests.random_starts import training_data

@@ -7,8 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from commod import Commod
 from commod.metrics.figures import CRITERIA
-from commod.models.adversary import question_weights
-from commod.models.group_adversary import GroupAdversary
+from commod.models.adversary import GroupAdversary, question_weights
 from commod.models.objective import ScoreObjective
 
 RATES = {"a": 0.8, "b": 0.0, "c": -0.8, "d": -0.4}

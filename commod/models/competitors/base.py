@@ -14,7 +14,7 @@ from commod.datasets.encoding import TabularEncoder, as_table
 from commod.metrics.counts import values_of_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel
 from commod.models.classifier import NOBODY, EditedModel, Given, warn_caller
 from commod.models.competitors.registry import METHODS
 from commod.models.threads import single_threaded

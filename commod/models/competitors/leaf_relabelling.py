@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel
 from commod.models.competitors.base import Competitor, Rows
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from commod.models.adversary import Array
-from commod.models.base_scores import logits_of_probabilities
+from commod.models.base_models import logits_of_probabilities
 from commod.models.competitors.base import Rows, Scored
 from commod.models.competitors.membership import ByMembership
 

@@ -16,7 +16,7 @@ from commod.metrics.figures import FIGURES, Figure
 from commod.metrics.small_groups import MIN_GROUP, SCARCE
 from commod.models import Commod, prices
 from commod.models.adversary import sigmoid
-from commod.models.settings import UPDATES
+from commod.models.validation import UPDATES
 from tests.browsing import ROOT
 
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "commod/dashboard").rglob("*.py"))]
