@@ -2,6 +2,9 @@
 
 An adapter of a few lines: ``fit(X, y_hat, y, s)`` and ``transform(X, y_hat, s=None)``. Where Aequitas is installed the
 class is one of its methods; without it, it works all the same. Run with ``python -m examples.aequitas_flow``.
+
+Tried with Aequitas 1.1.0, which does not name all that it imports: ``pip install aequitas hyperparameter-tuning
+omegaconf hydra-core fairgbm``.
 """
 
 import pandas as pd

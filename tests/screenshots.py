@@ -44,7 +44,7 @@ def take(browser, address, path, *, size, dark, query=""):
 def take_room():
     """The board of a class of 24 with its guesses revealed, and what a phone shows while the class votes."""
     from commod.dashboard.model.training import fit_result  # which takes a while, and tests of looks do without
-    from commod.dashboard.rooms import RoomStore
+    from commod.dashboard.rooms.room_store import RoomStore
     from commod.dashboard.state.link import link_of_model
     from commod.dashboard.state.settings import defaults
     from commod.dashboard.views.lesson.scenarios import scenario

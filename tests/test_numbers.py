@@ -1,10 +1,11 @@
 """Numbers in README and docs are those that their commands gave."""
 
 import json
+import re
 
 import pytest
 
-from tests.numbers import DOCUMENTS, MARKED, NUMBERS, STORED, filled
+from tests.numbers import DOCUMENTS, MARKED, NUMBERS, ROOT, STORED, filled
 
 pytestmark = pytest.mark.quick
 
@@ -33,3 +34,14 @@ def test_another_number_is_noticed():
 @pytest.mark.parametrize("name", ["beaten_by_bayes", "beaten_everywhere", "fairest_quarter", "r_squared", "tuned_odds"])
 def test_what_is_quick_to_count_is_counted_again(name):
     assert NUMBERS[name]() == KEPT[name]
+
+
+DURATION = re.compile(r"\d (?:ms|s)\b")
+
+
+def test_every_time_in_benchmarks_names_its_machine_and_day():
+    sections = (ROOT / "docs" / "benchmarks.md").read_text().split("\n## ")[1:]
+    timed = [section for section in sections if DURATION.search(section)]
+    assert len(timed) >= 7
+    for section in timed:
+        assert re.search(r"(Neoverse-N1|Xeon).*\d+ November", section), section.splitlines()[0]

@@ -5,7 +5,7 @@ import asyncio
 import psycopg
 import pytest
 
-from commod.dashboard.rooms import RoomStore
+from commod.dashboard.rooms.room_store import RoomStore
 from tests.benchmarks.crowd import Crowd, Ours
 from tests.benchmarks.crowd_room import WORDS, Board, Member
 from tests.benchmarks.faults import server_of

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import urllib.request
 import venv
 import zipfile
@@ -19,6 +20,7 @@ from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
+from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 
 from commod.cli import main
@@ -118,6 +120,31 @@ def test_all_that_is_needed_is_in_the_wheel(wheel):
         assert names == {*own_files("commod"), *(f"commod/explorer/{name}" for name in moved)}
         for name in moved:
             assert archive.read(f"commod/explorer/{name}") == (ROOT / name).read_bytes()
+
+
+def test_a_wheel_built_from_the_source_archive_is_the_same(wheel, tmp_path):
+    """What `python -m build` does: the archive, and the wheel from what is in it."""
+    build = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path / "dist")]
+    subprocess.run([*build, "-t", "sdist"], check=True, cwd=ROOT, capture_output=True)
+    (archive,) = (tmp_path / "dist").glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+        opened.extractall(tmp_path, filter="data")
+    assert {"tests/test_wheel.py", "docs/methods.md", "LICENSE", "CITATION.cff", "PKG-INFO"} <= names
+    assert not [name for name in names if re.search(r"(^|/)(\.venv|\.git|shared|__pycache__)/|\.jsonl$", name)]
+    unpacked = tmp_path / archive.name.removesuffix(".tar.gz")
+    subprocess.run([*build, "-t", "wheel"], check=True, cwd=unpacked, capture_output=True)
+    (again,) = (tmp_path / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as here, zipfile.ZipFile(again) as there:
+        assert {each.filename: each.CRC for each in here.infolist()} == {
+            each.filename: each.CRC for each in there.infolist()
+        }
+    for path in (wheel, again):
+        with zipfile.ZipFile(path) as opened:
+            (place,) = (name for name in opened.namelist() if name.endswith(".dist-info/METADATA"))
+            found = Metadata.from_email(opened.read(place), validate=True)  # what an index refuses is refused here
+        assert found.description_content_type == "text/markdown"
+        assert found.description == (ROOT / "README.md").read_text()
 
 
 def test_the_library_works_alone_and_says_what_needs_more(library, folder):

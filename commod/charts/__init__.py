@@ -17,7 +17,7 @@ from commod.charts.compare import (
     plot_who_changed,
 )
 from commod.charts.export import export_chart
-from commod.charts.paper import plot_by_depth, plot_f1_by_depth, plot_scatter
+from commod.charts.paper import plot_by_depth, plot_scatter
 from commod.charts.pareto import KINDS, plot_pareto
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "plot_calibration",
     "plot_changes",
     "plot_contributions",
-    "plot_f1_by_depth",
     "plot_methods",
     "plot_overlap",
     "plot_pareto",

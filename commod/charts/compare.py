@@ -96,14 +96,13 @@ def plot_methods(
     frame: pd.DataFrame,
     *,
     styles: tuple[MethodStyle, ...],
+    strong: str,
     view: Literal["fairness", "changes"] = "fairness",
     fairness_title: str = "Fairness",
     most_changes: float | None = None,
     accuracy_range: tuple[float, float] | None = None,
-    legend: bool = True,
     lines: bool = True,
-    height: int | None = None,
-    strong: str = "",
+    height: int = 400,
     upward: bool = True,
     live: bool = True,
     crosses: bool = False,
@@ -111,19 +110,18 @@ def plot_methods(
     """Models of several methods as points, the frontier of each as a line, dominated models faded.
 
     `frame`: ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what a
-    click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; with a `strong`
-    method also ``name, label_at`` (see `with_labels`). A row labelled `REFERENCE` is a level line at its
-    ``change_rate``. `styles`: in the order of the legend.
+    click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; where names stand
+    beside the ends of the frontiers also ``name, label_at`` (see `with_labels`). A row labelled `REFERENCE` is a level
+    line at its ``change_rate``. `styles`: in the order of the drawing. `strong`: label of the method to be seen first;
+    the others are faint until the pointer is on them.
 
-    `view`: accuracy against fairness, or changes against accuracy. `most_changes`, `accuracy_range`: ends of these
-    axes, for pictures that are to be compared. `lines`: join the points of a frontier. `height`: in pixels, with the
-    legend. `strong`: label of the method to be seen first; the others are faint until the pointer is on them, and names
-    stand beside the ends of the frontiers. `upward`: more is fairer; with a `strong` method the fairer lies to the
-    right. `live`: it answers the pointer. `crosses`: rows have ``fairness_low, fairness_high, accuracy_low,
-    accuracy_high``, which show where a model is on other splits.
+    `view`: accuracy against fairness, the fairer to the right (`upward`: more is fairer), or changes against accuracy.
+    `most_changes`, `accuracy_range`: ends of these axes, for pictures that are to be compared. `lines`: join the points
+    of a frontier. `height`: in pixels. `live`: it answers the pointer. `crosses`: rows have ``fairness_low,
+    fairness_high, accuracy_low, accuracy_high``, which show where a model is on other splits.
     """
-    x, y, order = _axes(view, fairness_title, most_changes, accuracy_range, strong=bool(strong), upward=upward)
-    channels = method_channels((*styles, DEPLOYED_STYLE), legend=legend)
+    x, y, order = _axes(view, fairness_title, most_changes, accuracy_range, upward=upward)
+    channels = method_channels((*styles, DEPLOYED_STYLE), legend=False)
     tooltip = model_tips(("label:N", "Method"), fairness_title)
     focus = _Focus(strong, live=live)
     base = alt.Chart().encode(x=x, y=y)
@@ -137,17 +135,16 @@ def plot_methods(
     points = points.encode(**focus.of_points())
     if view == "fairness" and live:
         points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
-    layers = [frontiers, points] if lines else [points]
-    if crosses:
-        layers = [*_crosses(x, y, channels, focus), *layers]
-    if strong:
-        layers[-1] = focus.listen(points, focus.on_points)
-        layers += [*_names(x, y, channels, focus), *(_reference(y) if view == "changes" else ())]
-    # The legend takes its rows from the height.
-    rows = (len(styles) + 2) // 2 if legend else 0
+    layers = [
+        *(_crosses(x, y, channels, focus) if crosses else ()),
+        *([frontiers] if lines else ()),
+        focus.listen(points, focus.on_points),
+        *_names(x, y, channels, focus),
+        *(_reference(y) if view == "changes" else ()),
+    ]
     # Room above, or the topmost label of the axis is cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
-    return alt.layer(*layers, data=frame).properties(height=height or 360 + 26 * rows, padding=room)
+    return alt.layer(*layers, data=frame).properties(height=height, padding=room)
 
 
 def _axes(
@@ -156,18 +153,15 @@ def _axes(
     most_changes: float | None,
     accuracy_range: tuple[float, float] | None,
     *,
-    strong: bool,
     upward: bool,
 ) -> tuple[alt.X, alt.Y, str]:
     """The axes of `plot_methods`, and the column along which a frontier is drawn."""
-    padding = BEYOND if strong else 14
-    scale = alt.Scale(zero=False, padding=padding, nice=False)
+    scale = alt.Scale(zero=False, padding=BEYOND, nice=False)
     fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=BEYOND)
     accuracy = "accuracy:Q", "Accuracy on test (%)", "%"
     if view == "fairness":
-        right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward) if strong else scale
-        fairer = "fairer →" if upward or strong else "← fairer"
-        x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", scale=right)
+        right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward)
+        x = x_axis("fairness:Q", towards(fairness_title, "fairer →"), "f", scale=right)
         return x, y_axis(*accuracy, ticks=4, scale=fixed or scale, labelFlush=False), "fairness:Q"
     changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)
     y = y_axis("change_rate:Q", "Decisions changed (%)", ".0%", scale=changes)
@@ -175,11 +169,11 @@ def _axes(
 
 
 class _Focus:
-    """What is drawn strongly: all that is on a frontier, or the `strong` method and that under the pointer."""
+    """What is drawn strongly: the `strong` method and that under the pointer."""
 
     def __init__(self, strong: str, *, live: bool = True) -> None:
         self.live = live
-        self.strong = f"datum.label == '{strong}'" if strong else ""
+        self.strong = f"datum.label == '{strong}'"
         self.on_points, self.on_names = (
             alt.selection_point(name=name, fields=["label"], on="pointerover", clear="pointerout", empty=False)
             for name in ("near", "named")
@@ -197,13 +191,9 @@ class _Focus:
         return chart.add_params(pointer) if self.live else chart
 
     def of_lines(self) -> dict[str, Any]:
-        if not self.strong:
-            return {}
         return {"opacity": self.by(1.0, 1.0, 0.45), "strokeWidth": self.by(3.2, 3.0, 1.3)}
 
     def of_points(self) -> dict[str, Any]:
-        if not self.strong:
-            return {"opacity": alt.condition("datum.best || datum.chosen", alt.value(0.95), alt.value(0.35))}
         shown = alt.when("datum.chosen").then(alt.value(1.0))
         if self.live:
             shown = shown.when(self.on_points | self.on_names).then(alt.value(1.0))
@@ -259,16 +249,14 @@ def plot_segments(
     frame: pd.DataFrame,
     *,
     titles: tuple[str, ...],
-    strong: str = "",
-    height: int = 260,
     **more: Any,
 ) -> alt.ConcatChart:
     """Changes against accuracy in each segment of fairness, as one picture to take away.
 
-    `frame`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments. `height`: of each. All else
-    as for `plot_methods`.
+    `frame`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments. All else as for
+    `plot_methods`.
     """
-    more |= {"view": "changes", "legend": not strong, "strong": strong, "live": False, "height": height}
+    more |= {"view": "changes", "live": False}
     parts = []
     for q, title in enumerate(titles, start=1):
         part = plot_methods(frame[frame["fairness_q"] == q], **more).properties(title=title, width=420)
@@ -295,15 +283,14 @@ def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.Lay
 
 
 def plot_calibration(
-    frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], strong: str = "", height: int = 380
+    frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], strong: str, height: int = 380
 ) -> alt.LayerChart:
     """Mean score of g where f's score falls into each bin; on the diagonal g leaves f's confidence as it was.
 
-    `frame`: ``label, mean_f, mean_g, sd_g, count``; with a `strong` method, as in `plot_methods`, also ``name,
-    label_at``.
+    `frame`: ``label, mean_f, mean_g, sd_g, count`` and, as for `plot_methods`, ``name, label_at``.
     """
-    channels, focus = method_channels(styles, legend=not strong), _Focus(strong)
-    unit = alt.Scale(domain=[0, 1], padding=BEYOND) if strong else alt.Scale(domain=[0, 1])
+    channels, focus = method_channels(styles, legend=False), _Focus(strong)
+    unit = alt.Scale(domain=[0, 1], padding=BEYOND)
     x, y = x_axis("mean_f:Q", "Score of f", scale=unit), y_axis("mean_g:Q", "Mean score of g", scale=unit)
     tooltip = tips(
         ("label:N", "Method"),
@@ -316,10 +303,8 @@ def plot_calibration(
     lines = base.mark_line(strokeWidth=1.6, opacity=0.8)
     lines = lines.encode(stroke=channels["stroke"], order="mean_f:Q", **focus.of_lines())
     points = base.mark_point(size=45, strokeWidth=1.5).encode(**channels, tooltip=tooltip)
-    if strong:
-        points = focus.listen(points.encode(opacity=focus.by(1.0, 1.0, 0.5)), focus.on_points)
-    names = _names(x, y, channels, focus) if strong else []
-    return alt.layer(diagonal(), lines, points, *names, data=frame).properties(height=height)
+    points = focus.listen(points.encode(opacity=focus.by(1.0, 1.0, 0.5)), focus.on_points)
+    return alt.layer(diagonal(), lines, points, *_names(x, y, channels, focus), data=frame).properties(height=height)
 
 
 def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:

@@ -1,9 +1,8 @@
-"""Charts of the paper's figures, and curves by the depth of a tree."""
+"""Charts of the paper's figures."""
 
 import altair as alt
 import pandas as pd
 
-from commod.charts import palette
 from commod.charts.compare import MethodStyle, method_channels
 from commod.charts.parts import tips, x_axis, y_axis
 
@@ -53,15 +52,3 @@ def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_tit
     lines = base.mark_line(strokeWidth=1.6).encode(order="depth:Q")
     points = base.mark_point(size=55, strokeWidth=1.5).encode(**channels, tooltip=tooltip)
     return alt.layer(spread, lines, points, data=frame).properties(height=340)
-
-
-def plot_f1_by_depth(frame: pd.DataFrame) -> alt.LayerChart:
-    """F1 of the tree of the changes by its depth, the depth shown marked: ``depth, f1, leaves, shown``."""
-    base = alt.Chart().encode(
-        x=alt.X("depth:O", title="Depth (questions asked)", axis=alt.Axis(labelAngle=0)),
-        y=y_axis("f1:Q", "F1 on test", scale=alt.Scale(domain=[0, 1])),
-        tooltip=tips(("depth:O", "Depth"), ("f1:Q", "F1", ".2f"), ("leaves:Q", "Leaves")),
-    )
-    line = base.mark_line(color=palette.G, point=alt.OverlayMarkDef(color=palette.G, size=45))
-    shown = base.transform_filter("datum.shown").mark_point(color=palette.F, size=230, strokeWidth=3)
-    return alt.layer(line, shown, data=frame).properties(height=230)

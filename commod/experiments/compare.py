@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from commod.datasets import Task, is_shipped, load_task
 from commod.experiments.grid import Clock, Progress, scene_of
 from commod.experiments.scene import SceneKey
-from commod.experiments.sweep import lines_of, sweep_method
+from commod.experiments.sweep import lines_of, sweep_method, tuned_form
 from commod.installation import MissingExtraError
 from commod.models.competitors import METHODS, available_methods
 from commod.models.threshold import ONE_HALF
@@ -89,7 +89,9 @@ def compare(
 def _points(key: SceneKey, method: str, fairness: str, own: Task | None) -> tuple[str, pd.DataFrame | str]:
     """The points of a method's sweep, where this runs, or why there are none."""
     try:
-        return method, sweep_method(scene_of(key, own), method, fairness).points
+        return method, sweep_method(
+            scene_of(key, own), method, fairness, form=tuned_form(key.data, method, fairness)
+        ).points
     except MissingExtraError:
         raise
     except Exception as error:

@@ -3,11 +3,11 @@
 import json
 import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, as_completed
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, product
+from itertools import product
 from pathlib import Path
 from threading import get_ident
 from typing import Any
@@ -34,36 +34,38 @@ LINES = 4
 
 # (cells done, cells in all, seconds left as far as can be told)
 Progress = Callable[[int, int, float | None], None]
-# (job of one model, its row, seconds of a core that it took)
+# (job, its row, seconds of a core that it took)
 Finished = tuple["Job", dict[str, Any], float]
 
 
 @dataclass(frozen=True)
 class Job:
-    """Models of a line of a method's sweep on one scene."""
+    """One model of a method's sweep on one scene."""
 
     dataset: str
     base_model: str
     split: int
     fairness: str
-    cells: tuple[Cell, ...]
+    cell: Cell
     threshold: float = ONE_HALF
 
-    def key(self, cell: Cell) -> str:
-        """What names a model of the grid for good: the same in every run, whatever else is in the grid."""
+    @property
+    def key(self) -> str:
+        """What names it for good: the same in every run, whatever else is in the grid."""
         parts = [self.dataset, self.base_model, self.split, self.fairness]
         parts += [] if self.threshold == ONE_HALF else [self.threshold]
+        cell = self.cell
         return json.dumps([*parts, cell.method, cell.value, dict(cell.others), cell.seed], sort_keys=True)
 
     @property
     def scene(self) -> SceneKey:
-        """What its models are trained on."""
+        """What it is trained on."""
         return SceneKey(self.dataset, self.base_model, self.split, self.threshold)
 
     @property
     def cost(self) -> float:
         """About how long it takes, in models of a quick method on one row: four times the rows take twice as long."""
-        return len(self.cells) * METHODS[self.cells[0].method].cost * len(load_task(self.dataset).y) ** 0.5
+        return METHODS[self.cell.method].cost * len(load_task(self.dataset).y) ** 0.5
 
 
 def grid_of(
@@ -72,26 +74,18 @@ def grid_of(
     criteria: Sequence[str],
     splits: Sequence[int],
     *,
-    base_model: str = "logistic_regression",
-    threshold: float = ONE_HALF,
     models: int | None = None,
 ) -> list[Job]:
     """The sweeps of methods over data sets, criteria and splits; each where it is defined for the criterion and groups.
 
-    Parameters
-    ----------
-    threshold : float
-        The probability above which f decides positively.
-    models : int, optional
-        Of each method on each split, with one seed; default, the sweep as declared in the registry.
+    `models`: of each method on each split, with one seed; default, the sweep as declared in the registry.
     """
     jobs = []
     for dataset, split, fairness, method in product(datasets, splits, criteria, methods):
         task = load_task(dataset)
-        if fairness not in METHODS[method].criteria or not METHODS[method].takes(len(task.groups)):
-            continue
-        for line in lines_of(method, models, task=task):
-            jobs.append(Job(dataset, base_model, split, fairness, tuple(line), threshold))
+        if fairness in METHODS[method].criteria and METHODS[method].takes(len(task.groups)):
+            cells = (cell for line in lines_of(method, models, task=task) for cell in line)
+            jobs += [Job(dataset, "logistic_regression", split, fairness, cell) for cell in cells]
     return jobs
 
 
@@ -132,20 +126,17 @@ def run_grid(
     for measure in measures:
         check_choice("measures", measure, MEASURES)
     finished = _read(store)
-    wanted = [job.key(cell) for job in jobs for cell in job.cells]
-    kept = len(finished.keys() & set(wanted))
-    each = {job.key(cell): replace(job, cells=(cell,)) for job in jobs for cell in job.cells}
+    wanted = {job.key: job for job in jobs}
     # The slow ones first, so that no core waits for one at the end; the models of a line stay side by side.
-    left = sorted((job for key, job in each.items() if key not in finished), key=lambda job: -job.cost)
-    clock = Clock(sum(job.cost for job in left), len(each), kept, progress)
+    left = sorted((job for key, job in wanted.items() if key not in finished), key=lambda job: -job.cost)
+    clock = Clock(sum(job.cost for job in left), len(wanted), len(wanted) - len(left), progress)
     run = _on_dask(left, measures, n_jobs, scheduler) if backend == "dask" else _here(left, measures, backend, n_jobs)
     try:
         with closing(run):
             for job, row, seconds in run:
-                key = job.key(job.cells[0])
-                _append(store, key, row, seconds)
-                finished[key] = row
-                clock.tick(job.cost, len(job.cells))
+                _append(store, job.key, row, seconds)
+                finished[job.key] = row
+                clock.tick(job.cost, 1)
     except _SchedulerLostError:
         where = f"kept in {store}" if store else "lost, because no file was given to keep them in"
         raise ValueError(
@@ -153,20 +144,14 @@ def run_grid(
             f"models are finished and {where}. Start a scheduler and workers, then the same command again: it trains "
             f"{'the others only' if store else 'all of them'}."
         ) from None
-    return pd.DataFrame([finished[key] for key in wanted])
+    return pd.DataFrame([finished[job.key] for job in jobs])
 
 
-def scene_of(key: SceneKey, own: Task | None, *, ready: bool = False) -> Scene:
-    """A scene in this process; `own` is a data set that does not ship, which another process does not know.
-
-    With `ready`, it comes with what its models would otherwise compute in every process.
-    """
+def scene_of(key: SceneKey, own: Task | None) -> Scene:
+    """A scene in this process; `own` is a data set that does not ship, which another process does not know."""
     if own is not None and not is_known(own.name):
         add_task(own)
-    scene = prepare(*key)
-    if ready:
-        _ = scene.sampled.membership
-    return scene
+    return prepare(*key)
 
 
 @lru_cache(maxsize=LINES)
@@ -175,10 +160,10 @@ def _shared_of(line: tuple[Any, ...], thread: int) -> Shared:
     return Shared()
 
 
-def _train(scene: Scene, job: Job, measures: Sequence[str]) -> Finished:
-    """Train the one model of a job; if that fails, its row has the reason."""
-    (cell,) = job.cells
-    shared = _shared_of((replace(job, cells=()), cell.method, cell.others, cell.seed), get_ident())
+def _train(job: Job, own: Task | None, measures: Sequence[str]) -> Finished:
+    """Train the model of a job, in the process that this runs in; if that fails, its row has the reason."""
+    scene, cell = scene_of(job.scene, own), job.cell
+    shared = _shared_of((job.scene, job.fairness, cell.method, cell.others, cell.seed), get_ident())
     about, started = about_cell(scene, cell, job.fairness) | {"error": ""}, time.thread_time()
     try:
         row = about | row_of(scene, fit_cell(scene, cell, job.fairness, shared), measures)
@@ -192,19 +177,16 @@ def _train(scene: Scene, job: Job, measures: Sequence[str]) -> Finished:
 # ---- where it runs ----
 
 
+def _calls(jobs: Sequence[Job], measures: Sequence[str]) -> list[tuple[Job, Task | None, Sequence[str]]]:
+    """Arguments of `_train`; each process prepares the scenes that it needs."""
+    own = {job.dataset: load_task(job.dataset) for job in jobs if not is_shipped(job.dataset)}
+    return [(job, own.get(job.dataset), tuple(measures)) for job in jobs]
+
+
 def _here(jobs: Sequence[Job], measures: Sequence[str], backend: str, n_jobs: int) -> Generator[Finished]:
-    """In this process or in others of this machine; each prepares the scenes that it needs."""
-    own = _own_tasks(jobs)
+    """In this process or in others of this machine."""
     parallel = Parallel(n_jobs=1 if backend == "serial" else n_jobs, return_as="generator_unordered")
-    yield from parallel(delayed(_prepare_and_train)(job, own.get(job.dataset), measures) for job in jobs)
-
-
-def _prepare_and_train(job: Job, own: Task | None, measures: Sequence[str]) -> Finished:
-    return _train(scene_of(job.scene, own), job, measures)
-
-
-def _own_tasks(jobs: Sequence[Job]) -> dict[str, Task]:
-    return {job.dataset: load_task(job.dataset) for job in jobs if not is_shipped(job.dataset)}
+    yield from parallel(delayed(_train)(*call) for call in _calls(jobs, measures))
 
 
 class _SchedulerLostError(Exception):
@@ -212,9 +194,9 @@ class _SchedulerLostError(Exception):
 
 
 def _on_dask(jobs: Sequence[Job], measures: Sequence[str], n_jobs: int, scheduler: str | None) -> Generator[Finished]:
-    """On a Dask cluster. A scene is prepared by one worker, which Dask prefers for its models; others fetch it."""
+    """On a Dask cluster. Not by joblib's backend, which waits for ever for a killed worker or a lost scheduler."""
     with needs_extra("The backend dask", "dask"):
-        from dask.distributed import Client, LocalCluster, as_completed
+        from dask.distributed import Client, KilledWorker, LocalCluster
     with ExitStack() as stack:
         cluster: Any = scheduler
         if scheduler is None:
@@ -228,51 +210,21 @@ def _on_dask(jobs: Sequence[Job], measures: Sequence[str], n_jobs: int, schedule
                 f"There is no Dask scheduler at {scheduler}: start one with 'dask scheduler' and workers with 'dask "
                 "worker ADDRESS', or leave --scheduler out."
             ) from None
+        executor = client.get_executor(pure=False)
         lost = False
         # All are awaited even if the scheduler is lost: some may have come in that were not looked at yet.
-        for batch in as_completed(_submit(client, jobs, measures)).batches():
-            for future in batch:
-                if future.status == "error":
-                    _raise_error_of(future)
-            here = [future for future in batch if future.status == "finished"]
-            lost |= len(here) < len(batch)
+        for future in as_completed([executor.submit(_train, *call) for call in _calls(jobs, measures)]):
             try:
-                rows = client.gather(here)
-            except (CancelledError, OSError):
+                yield future.result()
+            except CancelledError:
                 lost = True
-            else:
-                yield from rows
+            except KilledWorker as error:
+                raise ValueError(
+                    f"{error.task} ended every worker that tried it, probably for want of memory: give workers more "
+                    "(dask worker --memory-limit), then the same command again."
+                ) from None
         if lost:
             raise _SchedulerLostError
-
-
-def _raise_error_of(future: Any) -> None:
-    from dask.distributed import KilledWorker
-
-    try:
-        future.result()
-    except KilledWorker as error:
-        raise ValueError(
-            f"{error.task} ended every worker that tried it, probably for want of memory: give workers more (dask "
-            "worker --memory-limit), then the same command again."
-        ) from None
-
-
-def _submit(client: Any, jobs: Sequence[Job], measures: Sequence[str]) -> list[Any]:
-    """Futures of all models; those of a method on a data set have one name, by which Dask learns how long they take."""
-    own = _own_tasks(jobs)
-    asking = {job.scene for job in jobs if METHODS[job.cells[0].method].uses_membership}
-    scenes = {
-        key: client.submit(scene_of, key, own.get(key.data), ready=key in asking, pure=False, priority=1)
-        for key in dict.fromkeys(job.scene for job in jobs)
-    }
-    futures = []
-    for rank, ((dataset, method), group) in enumerate(groupby(jobs, lambda job: (job.dataset, job.cells[0].method))):
-        some = list(group)
-        needed = [scenes[job.scene] for job in some]
-        name = f"{dataset}.{method}"
-        futures += client.map(_train, needed, some, measures=tuple(measures), key=name, pure=False, priority=-rank)
-    return futures
 
 
 # ---- what is finished ----

@@ -44,20 +44,22 @@ OWN_GRID = ((2.0, 2.5, 3.0, 3.5, 4.0), (0.01, 0.04, 0.07, 0.1))
 
 
 def _sensitivity(datasets: Sequence[str], seeds: int) -> list[Job]:
-    lines = [
-        tuple(Cell("commod", value, (("lambda_ratio", ratio),)) for value in fair)
+    cells = [
+        Cell("commod", value, (("lambda_ratio", ratio),))
         for fair, ratios in (PRINTED_GRID, OWN_GRID)
         for ratio in ratios
+        for value in fair
     ]
-    return [Job(*each) for each in product(datasets, ["logistic_regression"], range(seeds), [DP], lines)]
+    return [Job(*each) for each in product(datasets, ["logistic_regression"], range(seeds), [DP], cells)]
 
 
 def _architectures(datasets: Sequence[str], seeds: int) -> list[Job]:
-    lines = []
-    for kind in ("linear", "mlp"):
-        others = (("lambda_ratio", 0.05), ("rescaler", kind))
-        lines.append(tuple(Cell("commod", value, others) for value in (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)))
-    return [Job(*each) for each in product(["law_school"], ["logistic_regression"], range(seeds), [DP], lines)]
+    cells = [
+        Cell("commod", value, (("lambda_ratio", 0.05), ("rescaler", kind)))
+        for kind in ("linear", "mlp")
+        for value in (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
+    ]
+    return [Job(*each) for each in product(["law_school"], ["logistic_regression"], range(seeds), [DP], cells)]
 
 
 EXPERIMENTS = {

@@ -192,10 +192,18 @@ class Scene:
         return self.learning_from(np.sort(np.concatenate(drawn)))
 
     @cached_property
-    def membership(self) -> Membership:
-        """Who a training row probably is: one model for all methods that ask."""
-        with single_threaded():  # as the methods' own would be: two threads of a busy machine take ten times as long
-            return Membership().fit(self.encoded_train, self.train.y, self.train.sensitive, self.train.weight)
+    def _memberships(self) -> dict[float, Membership]:
+        return {}
+
+    def membership(self, penalty: float = 1.0) -> Membership:
+        """Who a training row probably is: one model for all methods that ask; a lower penalty regularises more."""
+        if penalty not in self._memberships:
+            rows = self.train
+            # One thread, as the methods' own would have: two of a busy machine take ten times as long.
+            with single_threaded():
+                made = Membership(C=penalty).fit(self.encoded_train, rows.y, rows.sensitive, rows.weight)
+            self._memberships[penalty] = made
+        return self._memberships[penalty]
 
 
 MAX_SCENES = 16

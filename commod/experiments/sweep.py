@@ -1,14 +1,18 @@
 """A method swept over its knob on a scene: every model's decisions and figures, the same wherever they are computed."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from commod.datasets import Split, Task
+from commod.datasets.load import SEALED
 from commod.experiments.plausibility import AT_HAND, shares_of_decisions
 from commod.experiments.scene import Scene, is_large
 from commod.metrics.counts import counts_of_codes
@@ -32,7 +36,9 @@ Settings = tuple[tuple[str, Any], ...]
 # Of a point, before its figures.
 ABOUT_POINT = "method title needs_sensitive fairness dataset base_model split knob value settings seed".split()
 # Short names of constructor arguments, as they stand beside a point.
-SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts"}
+SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts", "penalty": "C"}
+# How strongly methods regularise where they are compared; `python -m tests.benchmarks.tuned --choose` writes it.
+STRENGTHS = Path(__file__).with_name("strengths.json")
 # Arguments of `Commod` that limit its update, and how they stand there; which decision is the better goes unsaid.
 FORM: dict[str, Callable[[Any], str]] = {
     "direction": {"both": "", "improve": "nobody loses", "worsen": "nobody gains"}.__getitem__,
@@ -44,6 +50,18 @@ FORM: dict[str, Callable[[Any], str]] = {
 def concept_settings(task: Task) -> dict[str, Any]:
     """λ_concepts and k of COMMOD that go with a task: of its sweeps, of a target, and of the app's first picture."""
     return {name: task.spec.commod_settings[name] for name in ("lambda_concepts", "n_concepts")}
+
+
+@cache
+def _strengths() -> dict[str, dict[str, dict[str, float]]]:
+    """By data set, criterion and method."""
+    return json.loads(STRENGTHS.read_text(encoding="utf-8"))
+
+
+def tuned_form(data: str, method: str, fairness: str) -> Settings:
+    """The strength of a method's regulariser, as folds of the training rows chose it; empty where none were asked."""
+    chosen = _strengths().get(data.removesuffix(SEALED), {}).get(fairness, {}).get(method)
+    return () if chosen is None else ((METHODS[method].regulariser, chosen),)
 
 
 @dataclass(frozen=True)
@@ -224,7 +242,9 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = 
     """Train one model of a sweep; what it shares with others of its line makes it quicker, not another one."""
     shared = shared or Shared()
     method, taught = METHODS[cell.method], learns_from(scene, cell.method)
-    settings = dict(cell.others) | ({"membership": taught.membership} if method.uses_membership else {})
+    settings = dict(cell.others)
+    if method.uses_membership:
+        settings["membership"] = taught.membership(settings.pop("penalty", 1.0))
     if method.is_commod:
         settings = concept_settings(scene.task) | settings
     model = make_method(

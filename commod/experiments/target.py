@@ -1,56 +1,78 @@
 """The paper's Eq. 1 the way it is asked: "at least this fair, at most so many changes" in, a setting out.
 
-Candidates are judged on people that neither f nor g was trained on, by cross-validation within the training rows
-(`Search`). The whole line of λ_fair costs little more than its last point (`WarmStart`), so a grid with one refinement
-is both quicker and easier to repeat than a sampler.
+Candidates are judged on people that neither f nor g was trained on, by cross-validation within the training rows. The
+whole line of λ_fair costs little more than its last point (`WarmStart`), so a grid with one refinement is both quicker
+and easier to repeat than a sampler.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from commod.datasets import Task
-from commod.experiments.search import LAMBDA_GRIDS, Asked, Lambdas, Search, arguments_of, effective_weight
-from commod.experiments.sweep import concept_settings
+from commod.datasets import Split, Task
+from commod.experiments.search import LAMBDA_GRIDS, effective_weight, folds_of, line_of, probabilities
+from commod.experiments.sweep import Report, concept_settings
 from commod.explain.plausibility import SURE
-from commod.metrics.figures import CRITERIA
-from commod.models import Commod
-from commod.models.base_models import BaseModel, train_base_model
+from commod.metrics.counts import Counts
+from commod.metrics.figures import CRITERIA, FIGURES
+from commod.metrics.report import bootstrap_counts
+from commod.metrics.small_groups import compared_groups
+from commod.models import Commod, WarmStart
+from commod.models.base_models import BaseModel, base_logits, train_base_model
+from commod.models.collapse import judged_elsewhere
+from commod.models.rescaler import acts_on_of
 from commod.models.validation import check_choice
+from commod.theory import best_curve
 
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)
 # λ_ratio and λ_concepts that are tried beside these: few features, far from f, can reach what nothing else does.
 FAR_LINE = (0.0, 1.0)
 FINE_STEPS = 2
+DRAWS = 200  # of new people, for each fold
+
+# λ_fair, λ_ratio, λ_concepts
+Lambdas = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class SoFar:
+class Asked:
+    """The limits, and with which probability they are to hold on new people."""
+
+    criterion: str
+    min_fairness: float
+    max_change: float
+    max_sure: float | None
+    confidence: float
+
+    def __post_init__(self) -> None:
+        check_choice("criterion", self.criterion, tuple(CRITERIA))
+        for name in ("min_fairness", "max_change", "max_sure"):
+            value = getattr(self, name)
+            if name == "max_sure" and value is None:
+                continue
+            if not (isinstance(value, int | float) and 0.0 <= value <= 1.0):
+                raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
+        if not 0.5 <= self.confidence < 1.0:
+            raise ValueError(f"confidence must be at least 0.5 and below 1, got {self.confidence!r}.")
+
+
+class SoFar(NamedTuple):
     """What a search has found before it is done: how many settings it has tried of about how many, and the best."""
 
     tried: int
     about: int
-    criterion: str
     settings: dict[str, Any]
-    validation: dict[str, float]
-
-    @property
-    def best(self) -> str:
-        """The best setting so far in words."""
-        shown = self.validation
-        return (
-            f"{_value_words(self.criterion, shown['fairness'])}, {shown['change_rate']:.1%} changed, on held-out "
-            f"people; on new people all limits are kept with a probability of {shown['chance']:.0%}"
-        )
+    best: str  # in words
 
 
 @dataclass(frozen=True)
-class Target:
+class Target(Asked):
     """What `find_settings` found.
 
     Attributes
@@ -69,14 +91,10 @@ class Target:
         The best fairness that anybody could reach by flipping `max_change` of f's decisions (in the direction asked
         for) on the training rows, with S known.
     candidates : DataFrame
-        Every setting tried, with the same figures.
+        Every setting tried, with the same figures, and ``promised_fairness, promised_changes``: the strictest limit of
+        each that it keeps with the asked confidence where it keeps the others; infinite if none.
     """
 
-    min_fairness: float
-    max_change: float
-    max_sure: float | None
-    confidence: float
-    criterion: str
     settings: dict[str, Any] | None
     model: Commod | None
     validation: dict[str, float]
@@ -155,7 +173,7 @@ def find_settings(
     direction: str = "both",
     features: Sequence[str] | None = None,
     max_changes: float | None = None,
-    report: Callable[[float], None] | None = None,
+    report: Report | None = None,
     tell: Callable[[SoFar], None] | None = None,
 ) -> Target:
     """The most accurate COMMOD model that is fair enough and changes few enough decisions, or why there is none.
@@ -189,8 +207,7 @@ def find_settings(
     report, tell : callable, optional
         Called with the share done (what it raises ends the search), and before that with what was found so far.
     """
-    check_choice("criterion", criterion, tuple(CRITERIA))
-    asked = _checked(min_fairness, max_change, max_sure, confidence)
+    asked = Asked(criterion, min_fairness, max_change, max_sure, confidence)
     train, test = task.split(seed=seed)
     f = train_base_model(task, train, "logistic_regression") if f is None else f
     train = train.sample()
@@ -206,57 +223,175 @@ def find_settings(
         form |= {"direction": direction, "favourable": task.spec.favourable}
     if features is not None:
         form["features"] = list(features)
+    budget: dict[str, Any] = {}
     if max_changes is not None:
         people = float(len(train) if train.weight is None else train.weight.sum())
         form["max_changes"] = max_changes if max_changes < 1 else min(max_changes / people, 1 - 1e-9)
-    search = Search(train, f, form, new_people, asked, rows.sum(axis=1))
-    _search(search, k, concepts, report, tell)
-    return _target(search, k, {} if max_changes is None else {"max_changes": max_changes})
+        budget["max_changes"] = max_changes  # is told as it was asked for
+    search = Search(train, f, form, asked, new_people, rows.sum(axis=1))
+    search.run(concepts, k, report, tell)
+    chosen, (fairest, gentlest) = search.leader(), search.offers()
+    chance = search.tried[chosen]["chance"]
+
+    def settings(lambdas: Lambdas) -> dict[str, Any]:
+        return arguments_of(lambdas, k) | form | budget
+
+    def promised(name: str, lambdas: Lambdas) -> tuple[float, dict[str, Any]] | None:
+        value = search.tried[lambdas][name]
+        return (value, settings(lambdas)) if math.isfinite(value) else None
+
+    return Target(
+        **asdict(asked),
+        settings=settings(chosen) if chance >= confidence else None,
+        model=search.model(chosen, k) if chance >= confidence else None,
+        validation=search.tried[chosen],
+        fairest=promised("promised_fairness", fairest),
+        gentlest=promised("promised_changes", gentlest),
+        bound=search.bound(),
+        candidates=pd.DataFrame([arguments_of(each, k) | found for each, found in search.tried.items()]),
+    )
 
 
-def _search(
-    search: Search,
-    k: int,
-    concepts: float,
-    report: Callable[[float], None] | None,
-    tell: Callable[[SoFar], None] | None,
-) -> None:
-    """Try the coarse grid, then what lies around the best of it."""
-    lines = [(ratio, concepts) for ratio in COARSE_RATIO]
-    if FAR_LINE not in lines:
-        lines.append(FAR_LINE)
-    total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes
+class Search:
+    """Settings tried so far, and what is known of each.
 
-    def told() -> None:
-        if tell is not None:
-            best = search.leader()
-            settings = arguments_of(best, k) | search.form
-            tell(SoFar(len(search.tried), total, search.criterion, settings, search.tried[best]))
-        if report is not None:
-            report(min(0.98, len(search.tried) / total))
+    `form`: what all of them have in common. `new_people`: sizes of the test part by group and label, (groups, 2).
+    `rows`: its rows of each group.
+    """
 
-    for ratio, sparse in lines:
-        search.try_all([(fair, ratio, sparse) for fair in COARSE_FAIR], told)
+    def __init__(
+        self, train: Split, f: BaseModel, form: dict[str, Any], asked: Asked, new_people: np.ndarray, rows: np.ndarray
+    ) -> None:
+        self.train, self.f, self.form, self.asked = train, f, form, asked
+        self.criterion = CRITERIA[asked.criterion]
+        self.new_people, self.rows = new_people, rows
+        self.folds = folds_of(train, f, form.get("threshold"), compared_groups(rows))
+        self.tried: dict[Lambdas, dict[str, float]] = {}
+        self._warm_starts: defaultdict[Any, list[WarmStart]] = defaultdict(lambda: [WarmStart() for _ in self.folds])
 
-    def refine_offers() -> None:
-        for near in search.offers():
-            search.try_all(_around(near)[: 2 * FINE_STEPS + 1], told)  # on its own line only
+    def run(self, concepts: float, k: int, report: Report | None, tell: Callable[[SoFar], None] | None) -> None:
+        """Try the coarse grid, then what lies around the best of it."""
+        lines = list(dict.fromkeys([*((ratio, concepts) for ratio in COARSE_RATIO), FAR_LINE]))
+        total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes
 
-    # Before what is asked for plays a part, too: what one refusal offers, the next search finds.
-    refine_offers()
-    search.try_all(_around(search.leader()), told)
-    if not search.meeting():
+        def told() -> None:
+            if tell is not None:
+                best = self.leader()
+                tell(SoFar(len(self.tried), total, arguments_of(best, k) | self.form, self.in_words(best)))
+            if report is not None:
+                report(min(0.98, len(self.tried) / total))
+
+        for line in lines:
+            self.try_all([(fair, *line) for fair in COARSE_FAIR], told)
+
+        def refine_offers() -> None:
+            for near in self.offers():
+                self.try_all(_around(near)[: 2 * FINE_STEPS + 1], told)  # on its own line only
+
+        # Before what is asked for plays a part, too: what one refusal offers, the next search finds.
         refine_offers()
+        self.try_all(_around(self.leader()), told)
+        if self.tried[self.leader()]["chance"] < self.asked.confidence:
+            refine_offers()
+
+    def try_all(self, lambdas: Iterable[Lambdas], told: Callable[[], None]) -> None:
+        """Try settings that were not tried yet; `told` is called after each."""
+        for each in lambdas:
+            if each not in self.tried:
+                self.tried[each] = self._try(each)
+                told()
+
+    def _try(self, lambdas: Lambdas) -> dict[str, float]:
+        asked, change_rate, warm_starts = self.asked, FIGURES["change_rate"].formula, self._warm_starts[lambdas[1:]]
+        parts = []
+        for fold, warm_start in zip(self.folds, warm_starts, strict=True):
+            g = self._fit(lambdas, 1, fold.f, fold.fit, fold.scores, warm_start)
+            parts.append(fold.counts(g, len(self.rows)))
+        by_sure = np.sum(parts, axis=0)
+        counts = by_sure.sum(axis=-1)
+        if asked.max_sure is None:
+            drawn = np.concatenate([_on_new_people(part.sum(axis=-1), self.new_people) for part in parts])
+            spared = np.ones(len(drawn), dtype=bool)
+        else:
+            drawn = np.concatenate([_on_new_people(part, self.new_people) for part in parts])
+            # A model that changed nobody has changed nobody against f's certainty, whatever the draws hold possible.
+            spared = (change_rate(counts) == 0) | (share_sure(drawn) <= asked.max_sure)
+            drawn = drawn.sum(axis=-1)
+        fairness, changes = self._fairness(drawn), change_rate(drawn)
+        fair, few = fairness >= asked.min_fairness, changes <= asked.max_change
+        return {
+            "accuracy": float(FIGURES["accuracy"].formula(counts.sum(axis=-2))),
+            "fairness": float(self._fairness(counts)),
+            "change_rate": float(change_rate(counts)),
+            "sure": float(share_sure(by_sure)),
+            "chance": float(np.mean(fair & few & spared)),
+            "promised_fairness": _quantile_within(fairness, few & spared, asked.confidence),
+            "promised_changes": -_quantile_within(-changes, fair & spared, asked.confidence),
+        }
+
+    def _fairness(self, counts: Counts) -> np.ndarray:
+        """To be large: P-Rule, or 1 − DM."""
+        return np.asarray(self.criterion.share(self.criterion.figure.of_counts(counts.sum(axis=-2), self.rows)))
+
+    def leader(self) -> Lambdas:
+        """Of those that meet the limits the most accurate, then the one that changes least; else the likeliest."""
+        tried = self.tried
+        met = [each for each, found in tried.items() if found["chance"] >= self.asked.confidence]
+        if met:
+            return min(met, key=lambda each: (-tried[each]["accuracy"], tried[each]["change_rate"]))
+        return max(tried, key=lambda each: (tried[each]["chance"], tried[each]["promised_fairness"]))
+
+    def offers(self) -> tuple[Lambdas, Lambdas]:
+        """The setting that promises most fairness within the changes, and fewest changes at the fairness."""
+        tried = self.tried
+        fairest = max(tried, key=lambda each: tried[each]["promised_fairness"])
+        return fairest, min(tried, key=lambda each: tried[each]["promised_changes"])
+
+    def in_words(self, lambdas: Lambdas) -> str:
+        """What a setting does on held-out people."""
+        found = self.tried[lambdas]
+        return (
+            f"{_value_words(self.criterion.name, found['fairness'])}, {found['change_rate']:.1%} changed, on held-out "
+            f"people; on new people all limits are kept with a probability of {found['chance']:.0%}"
+        )
+
+    def model(self, lambdas: Lambdas, k: int) -> Commod:
+        """Trained at a setting on all training rows."""
+        return self._fit(lambdas, k, self.f, self.train, probabilities(base_logits(self.f, self.train.X)), WarmStart())
+
+    def _fit(
+        self, lambdas: Lambdas, k: int, f: BaseModel, rows: Split, scores: np.ndarray, warm_start: WarmStart
+    ) -> Commod:
+        """COMMOD at a setting; whether it converged is seen by its decisions."""
+        g = Commod(f, **self.form, **arguments_of(lambdas, k))
+        with judged_elsewhere():
+            return g.fit(**rows.fit_arguments, base_scores=scores, warm_start=warm_start)
+
+    def bound(self) -> float:
+        """The best fairness that anybody could reach within the changes, in the direction asked for, with S known."""
+        logit, groups = base_logits(self.f, self.train.X), self.train.sensitive_features
+        best = best_curve(
+            self.train.y,
+            (logit > line_of(self.form.get("threshold"), self.f, logit, self.train)).astype(int),
+            fairness=self.criterion.name,
+            sensitive_features=groups,
+            max_changes=int(self.asked.max_change * groups.notna().sum()),
+            acts_on=acts_on_of(self.form.get("direction", "both"), self.form.get("favourable", 1)),
+            sample_weight=self.train.weight,
+        )
+        return float(self.criterion.share(best[self.criterion.figure_name].iloc[-1]))
 
 
-def _checked(min_fairness: float, max_change: float, max_sure: float | None, confidence: float) -> Asked:
-    shares = {"min_fairness": min_fairness, "max_change": max_change}
-    for name, value in (shares if max_sure is None else shares | {"max_sure": max_sure}).items():
-        if not (isinstance(value, int | float) and math.isfinite(value) and 0.0 <= value <= 1.0):
-            raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
-    if not 0.5 <= confidence < 1.0:
-        raise ValueError(f"confidence must be at least 0.5 and below 1, got {confidence!r}.")
-    return Asked(min_fairness, max_change, max_sure, confidence)
+def arguments_of(lambdas: Lambdas, k: int) -> dict[str, Any]:
+    """Keyword arguments of `Commod`."""
+    return dict(zip(LAMBDA_GRIDS, lambdas, strict=True)) | {"n_concepts": k}
+
+
+def _quantile_within(values: np.ndarray, admitted: np.ndarray, confidence: float) -> float:
+    """The largest v that values reach, where they are admitted, in a share `confidence` of all draws; −∞ if none."""
+    needed = math.ceil(confidence * len(values))
+    inside = np.sort(values[admitted])[::-1]
+    return float(inside[needed - 1]) if len(inside) >= needed else -math.inf
 
 
 def _around(lambdas: Lambdas) -> list[Lambdas]:
@@ -274,30 +409,25 @@ def _near(grid: tuple[float, ...], value: float, steps: int) -> list[float]:
     return list(grid[max(0, place - steps) : place + steps + 1])
 
 
-def _target(search: Search, k: int, budget: dict[str, Any]) -> Target:
-    """What a search has found, with the model trained on all training rows; a `budget` is told as it was asked for."""
-    asked, met, chosen = search.asked, bool(search.meeting()), search.leader()
-    by_fairness, by_changes = search.promised_fairness(), search.promised_changes()
-    fairest, gentlest = search.offers()
+def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
+    """Counts of one fold's model on new people, by group and label, shape (draws, *counts.shape).
 
-    def settings(lambdas: Lambdas) -> dict[str, Any]:
-        return arguments_of(lambdas, k) | search.form | budget
-
-    return Target(
-        asked.fairness,
-        asked.changes,
-        asked.sure,
-        asked.confidence,
-        search.criterion,
-        settings(chosen) if met else None,
-        search.model(chosen, k) if met else None,
-        search.tried[chosen],
-        _if_finite(by_fairness[fairest], settings(fairest)),
-        _if_finite(by_changes[gentlest], settings(gentlest)),
-        search.bound(),
-        pd.DataFrame([{**arguments_of(each, k), **found} for each, found in search.tried.items()]),
-    )
+    Held-out rows are resampled (the model is uncertain), then new people are drawn (they are, too). This is done for
+    each fold: the model returned is one model, whose luck in training is not averaged out.
+    """
+    resampled = bootstrap_counts(counts.reshape(-1, 2, 2, counts[0, 0, 0].size), n_bootstrap=DRAWS)
+    rng = np.random.default_rng(1)
+    out = np.zeros_like(resampled)
+    for s, y in np.ndindex(*sizes.shape):
+        cells = resampled[:, s, y].reshape(DRAWS, -1)
+        if not cells.any():  # nobody of that kind was held out
+            continue
+        drawn = rng.multinomial(int(sizes[s, y]), cells / cells.sum(axis=1, keepdims=True))
+        out[:, s, y] = drawn.reshape(out[:, s, y].shape)
+    return out.reshape(DRAWS, *counts.shape)
 
 
-def _if_finite(value: float, settings: dict[str, Any]) -> tuple[float, dict[str, Any]] | None:
-    return (value, settings) if math.isfinite(value) else None
+def share_sure(counts: Counts) -> np.ndarray:
+    """Of the decisions changed, the share in which f was sure, from counts (…, f, g, sure); 0 where none changed."""
+    changed = (counts[..., 0, 1, :] + counts[..., 1, 0, :]).sum(axis=(-3, -2))
+    return np.asarray(changed[..., 1] / np.maximum(changed.sum(axis=-1), 1.0))

@@ -6,19 +6,21 @@ picture and then Streamlit for the rest of the page. Half of the moves go to
 settings that somebody has seen, half to new ones. At the end all move at the same moment, each to a setting of its own.
 Meanwhile others do what nobody should (``faults.py``), and beside more than thirty people three bring the largest files
 and want a random forest as f (``upload.py``). The floor app has the same crowd, in a server of its own, before
-and after: on two cores the two would disturb each other. With ``--report`` the load goes on for ten minutes, for the
+and after: on two cores the two would disturb each other. With ``--apart`` the server has two cores and the crowd all
+others, as in a class, where everybody brings a computer. With ``--report`` the load goes on for ten minutes, for the
 memory, and uploads are fuzzed afterwards.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import random
 import sys
 import time
 import urllib.error
 import urllib.request
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -50,7 +52,7 @@ DATA = ("law_school", "law_school", "compas")
 PAUSE = (2.0, 4.0)
 EVERY = 5.0  # seconds between two looks at the memory
 # As many processes and refits as the server takes by itself, and all pieces of its scheduling.
-BY_ITSELF = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_PREFETCH": ""}
+BY_ITSELF = {"COMMOD_PROCESSES": "", "COMMOD_REFITS": "", "COMMOD_PREFETCH": "", "COMMOD_BACKGROUND": ""}
 
 
 class Ours:
@@ -425,8 +427,24 @@ async def aftermath(crowd, address, process):
     crowd.idle = process.cpu_percent() / 100
 
 
-def run(app, sessions, seconds, **options):
-    with serve(app.script, environment=BY_ITSELF) as address:
+@contextmanager
+def served(script, *, apart, environment=BY_ITSELF):
+    """A server for a crowd. If they are `apart`, it has two cores, and the crowd has the others."""
+    cores = os.sched_getaffinity(0)
+    if apart and len(cores) < 3:
+        sys.exit("--apart needs a machine with more than two cores.")
+    two = set(sorted(cores)[:2]) if apart else cores
+    try:
+        os.sched_setaffinity(0, two)  # which the server inherits
+        with serve(script, environment=environment) as address:
+            os.sched_setaffinity(0, cores - two or cores)
+            yield address
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def run(app, sessions, seconds, *, apart=False, **options):
+    with served(app.script, apart=apart) as address:
         return asyncio.run(load(app, address, sessions, seconds, **options))
 
 
@@ -457,6 +475,7 @@ def main():
         "--ready", type=float, default=0.0, help="seconds before, at most, since somebody has looked at each data set"
     )
     parser.add_argument("--no-faults", action="store_true", help="nobody misbehaves")
+    parser.add_argument("--apart", action="store_true", help="the server gets two cores, the crowd all others")
     parser.add_argument("--behind-nginx", action="store_true", help="two app processes, and nobody misbehaves")
     parser.add_argument("--room", action="store_true", help="a class in a room, its board open")
     arguments = parser.parse_args()
@@ -471,15 +490,15 @@ def main():
     inputs = arguments.inputs if arguments.inputs is not None else (10_000 if arguments.report else 0)
 
     half = arguments.floor_seconds / 2
-    floor = [run(Floor, sessions, half)]
+    floor = [run(Floor, sessions, half, apart=arguments.apart)]
     uploaders = arguments.uploaders if arguments.uploaders is not None else 3 * (sessions > USUAL)
     whole = max(arguments.seconds, memory_seconds)
     if arguments.behind_nginx:
         ours = run_behind_nginx(sessions, whole)
     else:
         beside = {"trouble": not arguments.no_faults, "uploaders": uploaders}
-        ours = run(Ours, sessions, whole, **beside, ready=arguments.ready)
-    floor.append(run(Floor, sessions, half))
+        ours = run(Ours, sessions, whole, apart=arguments.apart, **beside, ready=arguments.ready)
+    floor.append(run(Floor, sessions, half, apart=arguments.apart))
     verdict = judge(floor, ours, arguments.seconds, inputs)
     print(as_text(verdict))
     if arguments.report:

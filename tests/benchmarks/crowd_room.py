@@ -19,7 +19,7 @@ from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from commod.dashboard.rooms import RoomStore
+from commod.dashboard.rooms.room_store import RoomStore
 from commod.dashboard.state.link import from_link, link_of_model, to_link
 from commod.dashboard.text.language import FIRST, phrases
 from tests.benchmarks.crowd import BY_ITSELF, LABELS, Crowd, Ours, Person, warm_up

@@ -8,38 +8,36 @@ jobs as sleep, with as many processes as a machine of so many cores would have.
 
 import argparse
 import asyncio
+import json
 import statistics
 import time
 from dataclasses import replace
 from math import inf
 
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from commod.charts.pareto import SWEEP
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Stage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import PART
 from commod.dashboard.model import training
 from commod.dashboard.state.settings import GRIDS, defaults, in_words
-from tests.benchmarks.crowd import Crowd, Ours, Person, at_rest, warm_up
+from tests.benchmarks.crowd import BY_ITSELF, Crowd, Ours, Person, at_rest, served, warm_up
 from tests.benchmarks.faults import server_of
-from tests.browsing import serve
+from tests.wire import data_of
 
 PATIENCE = 40.0
 PAUSE = 1.0  # of one person alone, once all parts are there
 PARTS = ("tree", "SHAP", "sweep", "refits, first answer", "refits, all")
-USUAL = {
-    "COMMOD_PROCESSES": "",
-    "COMMOD_REFITS": "",
-    "COMMOD_BACKGROUND": "",
-    "COMMOD_WARM_UP": "1",
-}
 
 
 def part_of(kind, element):
     """Which part of the page an element completes, if any."""
     if kind == "metric":
         return {"F1 of the tree on test": "tree", "Rank agreement of the two": "SHAP"}.get(element.label)
-    if kind == "markdown" and element.body.startswith("Grey: a sweep"):
-        return "sweep"
+    if kind == "vega_lite_chart" and element.id.endswith("-pareto"):
+        return "sweep" if SWEEP in data_of(element)["kind"].to_pylist() else None
     if kind == "markdown" and "refits on resampled training data" in element.body:
         return "refits, first answer" if "% computed" in element.body else "refits, all"
     return None
@@ -54,6 +52,8 @@ class Watcher(Person):
 
     def _note(self, kind, element):
         super()._note(kind, element)
+        if kind == "bidi_component" and element.component_name.endswith("commod_below"):  # as if it were on the screen
+            self.tab.states[element.id] = WidgetState(id=element.id, json_value=json.dumps({"near": True}))
         if not self.moves or self.moves[-1].answered == inf:
             return
         name, now = part_of(kind, element), time.monotonic() - self.moves[-1].sent
@@ -177,6 +177,7 @@ def main():
     parser.add_argument("--moves", type=int, default=6, help="of each slider, alone")
     parser.add_argument("--people", type=int, help="so many, instead of one alone")
     parser.add_argument("--seconds", type=float, default=20, help="for which they move before")
+    parser.add_argument("--apart", action="store_true", help="the server gets two cores, the people all others")
     parser.add_argument("--simulate", action="store_true", help="the queue with 2 to 16 cores, jobs as sleep")
     arguments = parser.parse_args()
     if arguments.simulate:
@@ -188,7 +189,7 @@ def main():
                 told = ", ".join(f"{name} {seconds:.2f}" for name, seconds in done.items())
                 print(f"{cores:2} cores, {background:2} in the background: {told}")
         return
-    with serve(environment=USUAL) as address:
+    with served("app.py", apart=arguments.apart, environment=BY_ITSELF | {"COMMOD_WARM_UP": "1"}) as address:
         if arguments.people:
             tell(asyncio.run(together(address, arguments.people, arguments.seconds)))
         else:

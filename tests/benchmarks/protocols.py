@@ -18,6 +18,7 @@ from textwrap import fill
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
@@ -35,6 +36,8 @@ NAMES = {
     "commod_decisions": "COMMOD, decisions",
     "lpp": "our LPP",
     "bayes": "Bayes rule",
+    "mbs": "our MBS",
+    "oxonfair": "our OxonFair",
     "oracle_lpp": "our LPP, told the group",
 }
 PUBLISHED = Path(__file__).with_name("published.toml")
@@ -220,24 +223,24 @@ def caption(key, points):
     return fill(f"{told} Theirs: {published(key)['source']}.", 120)
 
 
-def points_of(key, seeds=None):
-    """The figures of every split of a protocol."""
-    found = []
-    for seed in range(min(seeds or PROTOCOLS[key].seeds, PROTOCOLS[key].seeds)):
-        started = time.perf_counter()
-        found += [{"data": key, **row} for row in on_split(PROTOCOLS[key], seed)]
-        print(f"{key}, seed {seed}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
-    return pd.DataFrame(found)
+def points_of(key, seeds=None, jobs=-1):
+    """The figures of every split of a protocol, as many splits at a time as there are cores."""
+    seeds = range(min(seeds or PROTOCOLS[key].seeds, PROTOCOLS[key].seeds))
+    started = time.perf_counter()
+    found = Parallel(n_jobs=jobs)(delayed(on_split)(PROTOCOLS[key], seed) for seed in seeds)
+    print(f"{key}: {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+    return pd.DataFrame([{"data": key, **row} for rows in found for row in rows])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--protocols", default=",".join(PROTOCOLS))
     parser.add_argument("--seeds", type=int, help="at most so many")
+    parser.add_argument("--jobs", type=int, default=-1, help="splits at a time; -1: one a core")
     parser.add_argument("--points", type=Path, help="write the figures of every split to this CSV file")
     arguments = parser.parse_args()
     keys = arguments.protocols.split(",")
-    points = pd.concat([points_of(key, arguments.seeds) for key in keys])
+    points = pd.concat([points_of(key, arguments.seeds, arguments.jobs) for key in keys])
     if arguments.points:
         points.to_csv(arguments.points, index=False)
     for key in keys:

@@ -4,18 +4,16 @@ On a sample of it, one worker is compared with two, and it is told where their t
 data set one model, that in the middle of its sweep, on split 0. Starting the workers is told apart, imports included.
 
 With ``--cluster 100`` nothing is compared: on one worker three models of each method, criterion and data set are timed
-(the first of its sweep, that in the middle, the last), the sizes of scenes and what the scheduler costs are measured,
+(the first of its sweep, that in the middle, the last), the making of scenes and what the scheduler costs are measured,
 and the arithmetic for a cluster of so many workers is printed. ``--store FILE`` keeps the timed models.
 """
 
 import argparse
 import json
-import pickle
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +29,6 @@ from commod.models.competitors import METHODS
 CRITERIA = ("demographic_parity", "equalized_odds")
 SPLITS = 10
 NOTHING = 2000  # tasks that do nothing
-LINK = 125e6  # bytes a second: a network of 1 Gbit/s
 
 
 def strata(splits):
@@ -39,8 +36,7 @@ def strata(splits):
     written = [name for name, method in METHODS.items() if method.is_written]
     found = defaultdict(list)
     for job in grid_of(SWEPT, written, CRITERIA, splits):
-        for cell in job.cells:
-            found[cell.method, job.fairness, job.dataset].append(replace(job, cells=(cell,)))
+        found[job.cell.method, job.fairness, job.dataset].append(job)
     return dict(found)
 
 
@@ -98,18 +94,18 @@ class Cluster:
         table = run_grid(jobs, store=store, backend="dask", scheduler=self.cluster.scheduler_address)
         parts = {"all": time.perf_counter() - started, "scheduler and client": time.process_time() - cpu}
         parts["others"] = busy() - others
-        parts |= dict.fromkeys(("training", "preparing scenes", "transfer"), 0.0)
+        parts |= dict.fromkeys(("training", "transfer"), 0.0)
         for task in self.client.get_task_stream():
             for part in task["startstops"]:
-                what = "preparing scenes" if str(task["key"]).startswith("scene_of") else "training"
-                parts[what if part["action"] == "compute" else "transfer"] += part["stop"] - part["start"]
-        spent = parts["training"] + parts["preparing scenes"] + parts["transfer"]
+                what = "training" if part["action"] == "compute" else "transfer"
+                parts[what] += part["stop"] - part["start"]
+        spent = parts["training"] + parts["transfer"]
         parts["waiting"] = self.workers * parts["all"] - spent
         return table, parts
 
     def overhead(self):
         """Seconds a task that does nothing: until all are here, and of this process, which schedules and asks."""
-        job = Job("german", "logistic_regression", 0, CRITERIA[0], (Cell("oracle_roc", 0.1),))
+        job = Job("german", "logistic_regression", 0, CRITERIA[0], Cell("oracle_roc", 0.1))
         row = run_grid([job], backend="serial").iloc[0].to_dict()
         scene = self.client.submit(np.zeros, 10)
         started, cpu = time.perf_counter(), time.process_time()
@@ -125,7 +121,7 @@ def nothing(scene, job, row):
 
 def compare():
     jobs, alone, tables = sample(1), {}, []
-    print(f"{len(jobs)} models of {len({job.cells[0].method for job in jobs})} methods on {len(SWEPT)} data sets")
+    print(f"{len(jobs)} models of {len({job.cell.method for job in jobs})} methods on {len(SWEPT)} data sets")
     for workers in (1, 2):
         with Cluster(workers) as cluster, tempfile.TemporaryDirectory() as folder:
             table, parts = cluster.run(jobs, Path(folder) / "store.jsonl")
@@ -158,8 +154,7 @@ def arithmetic(workers, store):
     row_bytes = np.mean([len(json.dumps(line)) for line in lines])
     timed = defaultdict(list)
     for job in jobs:
-        cell = job.cells[0]
-        timed[cell.method, job.fairness, job.dataset].append(seconds[job.key(cell)])
+        timed[job.cell.method, job.fairness, job.dataset].append(seconds[job.key])
     counts = {stratum: len(models) for stratum, models in strata(range(SPLITS)).items()}
     by_method = defaultdict(lambda: [0, 0.0, 0.0])
     for stratum, count in counts.items():
@@ -174,33 +169,32 @@ def arithmetic(workers, store):
     for method, (count, cost, most) in sorted(by_method.items(), key=lambda item: -item[1][1]):
         print(f"| {METHODS[method].title} | {count:,} | {cost / count:.2f} | {most:.1f} | {cost / total:.0%} |")
 
-    print("\n| scene | made in (s) | sent as (MB) |\n|---|---|---|")
-    made, sent = 0.0, 0
+    print("\n| scene | made in (s) |\n|---|---|")
+    made = 0.0
     for name in SWEPT:
         started = time.process_time()
         scene = prepare(name, seed=1)  # of a split that was not prepared before
-        _ = scene.membership
-        took, size = time.process_time() - started, len(pickle.dumps(scene, protocol=5))
-        made, sent = made + SPLITS * took, sent + SPLITS * size
-        print(f"| {name} | {took:.1f} | {size / 1e6:.1f} |")
+        scene.membership()
+        took = time.process_time() - started
+        made += SPLITS * took
+        print(f"| {name} | {took:.1f} |")
 
     work = total + made
-    fetch = sent / LINK
-    by_work = work / workers + longest + fetch
+    by_work = total / workers + made + longest  # at worst, every worker makes every scene
     by_scheduler = cells * of_scheduler
     wall = max(by_work, by_scheduler) + cluster.start
     print(f"\n{cells:,} models: {total:,.0f} s of a core, {total / cells:.2f} s each; scenes {made:.0f} s more")
     print(f"one worker: {work / 3600:.1f} h; two: {work / 7200:.1f} h")
     print(f"a row is {row_bytes:.0f} bytes, all rows {cells * row_bytes / 1e6:.0f} MB; a worker has {rss / 1e6:.0f} MB")
     print(f"a task that does nothing: {per_task * 1e3:.2f} ms, {of_scheduler * 1e3:.2f} ms of scheduler and client")
-    print(f"{workers} workers: shared evenly {work / workers:.0f} s, the longest model {longest:.1f} s, every scene")
-    print(f"fetched once by every worker {sent / 1e6:.0f} MB or {fetch:.1f} s, start {cluster.start:.0f} s")
+    print(f"{workers} workers: shared evenly {total / workers:.0f} s, the longest model {longest:.1f} s, every scene")
+    print(f"made by every worker {made:.0f} s, start {cluster.start:.0f} s")
     print(
         f"the scheduler is busy for {by_scheduler:.0f} s, and holds {of_scheduler and total / cells / of_scheduler:.0f}"
     )
     print(f"workers at most; expected {wall:.0f} s, efficiency {work / (workers * wall):.2f}")
-    lost = total / cells / 2 + made / workers
-    print(f"a lost worker costs {lost:.1f} s of a core on average, {longest + made / workers:.1f} s at most")
+    lost = total / cells / 2 + made
+    print(f"a lost worker costs {lost:.1f} s of a core on average, {longest + made:.1f} s at most")
 
 
 def tell(done, total, left):

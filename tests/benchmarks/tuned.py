@@ -7,10 +7,18 @@ chosen there for each aim: the fewest changes that come a quarter, half and thre
 and the fairest that changes at most 10 %. It is then trained on all training rows and counted on test, once: test plays
 no part in the choice. Of adult, the halves have 3,000 rows each.
 
-What was found is kept in `STORED`, from which `python -m tests.numbers` makes the tables.
+What was found is kept in `STORED`, from which `python -m tests.numbers` makes the tables. The page Compare takes the
+strength that most aims got on split 0. For methods and data sets that only it has, `STORED_STRENGTHS` has the choices::
+
+    python -m tests.benchmarks.tuned --splits 1 --names "FST;FairProjection;MBS;OxonFair;Oracle Bayes rule"
+        --data law_school,compas,adult,german,hiring,law_school_full,ratings --points STORED_STRENGTHS
+    python -m tests.benchmarks.tuned --splits 1 --names "COMMOD, paper's form;COMMOD, decisions;LPP;Bayes rule"
+        --data law_school_full,ratings --points STORED_STRENGTHS
+    python -m tests.benchmarks.tuned --choose
 """
 
 import argparse
+import json
 import sys
 import time
 from dataclasses import replace
@@ -26,11 +34,10 @@ from commod.experiments import prepare, sweep_method
 from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.results import read_result, write_result
 from commod.experiments.search import folds_of
-from commod.experiments.sweep import Cell, Shared, lines_of, train_cell
+from commod.experiments.sweep import STRENGTHS, Shared, lines_of, train_cell
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
 from commod.models.competitors import METHODS
-from commod.models.competitors.membership import Membership
 from commod.models.threads import single_threaded
 from tests.benchmarks.forms import n_beaten, show
 from tests.benchmarks.tried_forms import TRIED_FORMS
@@ -43,6 +50,8 @@ NAMES = {
     "LPP": ("lpp", {}),
     "Bayes rule": ("bayes", {}),
 }
+# Others with a regulariser, of which only the strength is asked: the app's Compare takes it (`choose`).
+REGULARISED = {METHODS[name].title: (name, {}) for name in ("fst", "fair_projection", "mbs", "oxonfair", "oracle")}
 OWN = "COMMOD, decisions"
 DATA = "law_school,compas,adult,german,hiring"
 # Strengths of the regulariser: λ_concepts, and C of the logistic regression behind `Membership`.
@@ -56,6 +65,8 @@ MOST = 0.10
 WITHIN = f"at most {MOST:.0%}"
 ABOUT = ["data", "fairness", "split", "name"]
 STORED = Path(__file__).parent / "results" / "tuned.parquet"
+# Of split 0, methods and data sets whose strengths alone are asked.
+STORED_STRENGTHS = STORED.with_name("strengths.parquet")
 
 
 def main():
@@ -66,7 +77,12 @@ def main():
     parser.add_argument("--splits", type=int, default=5, help="how many, from seed 0 on")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--points", type=Path, nargs="+", default=[STORED], help="the first is written, all are read")
+    parser.add_argument("--choose", action="store_true", help="write what Compare takes from what is stored, no more")
     arguments = parser.parse_args()
+    if arguments.choose:
+        chosen = choose(pd.concat([read_result(file)[0] for file in (STORED, STORED_STRENGTHS)]))
+        STRENGTHS.write_text(json.dumps(chosen, indent=1) + "\n")
+        return
     known = [read_result(file)[0] for file in arguments.points if file.exists()]
     points = pd.concat(known, ignore_index=True) if known else pd.DataFrame(columns=ABOUT)
     lists = (
@@ -157,7 +173,7 @@ def fold_scenes(scene):
 
 def cells_of(scene, name, fairness):
     """The settings of a method, 108 of everyone: its sweep, with each strength of its regulariser."""
-    method, form = NAMES[name] if name in NAMES else (TRIED_FORMS[name][0], {})
+    method, form = (NAMES | REGULARISED)[name] if name not in TRIED_FORMS else (TRIED_FORMS[name][0], {})
     if METHODS[method].is_commod:
         cells = [replace(cell, others=(*cell.others, *form.items())) for line in lines_of(method) for cell in line]
         strengths = [("lambda_concepts", value) for value in LAMBDA_CONCEPTS]
@@ -169,31 +185,16 @@ def cells_of(scene, name, fairness):
 
 def decisions(scene, name, cells, fairness, options=None):
     """Decisions on the scene's test rows, of each cell; models of one line share what they can."""
-    shared, guesses, found = {}, {}, []
+    shared, found = {}, []
     for cell in cells:
         of_line = shared.setdefault((cell.others, cell.seed), Shared())
         if name in TRIED_FORMS:
             found.append(TRIED_FORMS[name][1](scene, cell, fairness, of_line, options or {}))
             continue
-        others = dict(cell.others)
-        if not METHODS[cell.method].is_commod:
-            here = guessing(scene, others.pop("penalty"), guesses)
-        else:
-            here, others = scene, others | ({} if options is None or name == "COMMOD, decisions" else options)
-        trained = train_cell(here, Cell(cell.method, cell.value, tuple(others.items()), cell.seed), fairness, of_line)
-        found.append((trained.margin(here.test) > 0).astype(int))
+        if METHODS[cell.method].is_commod and options is not None and name != "COMMOD, decisions":
+            cell = replace(cell, others=(*cell.others, *options.items()))
+        found.append((train_cell(scene, cell, fairness, of_line).margin(scene.test) > 0).astype(int))
     return found
-
-
-def guessing(scene, penalty, known):
-    """The scene with a model of group and label that is regularised so strongly."""
-    if penalty not in known:
-        made = known[penalty] = replace(scene)
-        rows = scene.train
-        made.__dict__["membership"] = Membership(C=penalty).fit(
-            scene.encoded_train, rows.y, rows.sensitive, rows.weight
-        )
-    return known[penalty]
 
 
 def held_out(folds, decided, fairness):
@@ -288,10 +289,28 @@ def strengths(points):
         row = {"": data}
         for name, found in by_name(own):
             tried = LAMBDA_CONCEPTS if METHODS[(NAMES | TRIED_FORMS)[name][0]].is_commod else PENALTIES[::-1]
-            chosen = found["settings"].str.extract(r"(?:λ_concepts|penalty) ([\d.]+)")[0].astype(float)
+            chosen = strength_of(found["settings"])
             row[name] = ", ".join(str((chosen == value).sum()) for value in tried)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def strength_of(settings):
+    """The strength in the words of a cell, a series of them."""
+    return settings.str.extract(r"(?:λ_concepts|penalty|\bC) ([\d.]+)")[0].astype(float)
+
+
+def choose(points):
+    """The strength that most aims get from folds of split 0, the weakest of equals; by data, criterion and method."""
+    methods = {name: method for name, (method, form) in (NAMES | REGULARISED).items() if not form}
+    found = {}
+    for (data, fairness, name), part in points[points["split"] == 0].groupby(["data", "fairness", "name"]):
+        if name in methods:
+            often = strength_of(part["settings"]).value_counts()
+            weak = -1 if METHODS[methods[name]].is_commod else 1
+            best = max(often.index, key=lambda value: (often[value], weak * value))
+            found.setdefault(data, {}).setdefault(fairness, {})[methods[name]] = best
+    return found
 
 
 def by_name(points):

@@ -13,7 +13,6 @@ from commod.charts import (
     plot_calibration,
     plot_changes,
     plot_contributions,
-    plot_f1_by_depth,
     plot_methods,
     plot_overlap,
     plot_pareto,
@@ -33,14 +32,10 @@ CHARTS = [
     (plot_pareto, {"view": "changes"}),
     (plot_changes, {"better": "now yes", "worse": "now no"}),
     (plot_contributions, {}),
-    (plot_f1_by_depth, {}),
-    (plot_methods, {"styles": STYLES}),
-    (plot_methods, {"styles": STYLES, "view": "changes", "most_changes": 0.3, "legend": False, "height": 250}),
-    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "legend": False, "height": 400}),
+    (plot_methods, {"styles": STYLES, "strong": "COMMOD"}),
     (plot_methods, {"styles": STYLES, "strong": "COMMOD", "crosses": True}),
-    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "view": "changes", "most_changes": 0.3, "legend": False}),
+    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "view": "changes", "most_changes": 0.3, "height": 250}),
     (plot_who_changed, {"groups": ("A", "B")}),
-    (plot_calibration, {"styles": STYLES}),
     (plot_calibration, {"styles": STYLES, "strong": "COMMOD"}),
     (plot_curve, {"x_title": "P", "y_title": "A", "deployed": "f", "here": "g", "asked": "path", "setting": "λ_fair"}),
     (plot_paying, {"better": "better", "worse": "worse", "title": "People"}),
@@ -116,10 +111,15 @@ def points():
 @pytest.mark.parametrize(
     ("chart", "width"),
     [
-        (lambda: plot_methods(points(), styles=STYLES), 700),
+        (lambda: plot_methods(points(), styles=STYLES, strong="COMMOD"), 700),
         (
             lambda: plot_segments(
-                points(), titles=tuple("abcd"), styles=STYLES, most_changes=0.3, accuracy_range=(0.7, 0.8)
+                points(),
+                titles=tuple("abcd"),
+                styles=STYLES,
+                strong="COMMOD",
+                most_changes=0.3,
+                accuracy_range=(0.7, 0.8),
             ),
             None,
         ),
@@ -141,8 +141,9 @@ def test_overlap_names_every_method_and_leaves_a_dash_for_nothing():
 
 
 def test_a_click_chooses_in_the_trade_off_only():
-    assert plot_methods(pd.DataFrame(), styles=STYLES).to_dict()["params"]
-    assert "params" not in plot_methods(pd.DataFrame(), styles=STYLES, view="changes").to_dict()
+    how = {"styles": STYLES, "strong": "COMMOD"}
+    asked = [plot_methods(pd.DataFrame(), **how, view=view).to_dict()["params"] for view in ("fairness", "changes")]
+    assert [{param["name"] for param in params} for params in asked] == [{"pick", "near", "named"}, {"near", "named"}]
 
 
 def test_methods_that_meet_in_one_picture_can_be_told_apart():
@@ -189,10 +190,7 @@ def test_a_name_stands_where_the_frontier_ends(upward):
     end = 1 if upward else 0  # the fairest model that no other of the method beats
     assert named.index[named["label_at"].notna()].tolist() == [end, 3]
     assert named["label_at"][end] == pytest.approx(frame["accuracy"][end])
-    chart = plot_methods(named.assign(name="", settings="", id=-1, chosen=False, change_rate=0.1), styles=STYLES)
-    assert "label_at" not in str(chart.to_dict()["layer"])  # without a strong one there are no names
-    strong = plot_methods(pd.DataFrame(), styles=STYLES, strong=STYLES[0].label, legend=False, upward=upward).to_dict()
-    assert {param["name"] for param in strong["params"]} == {"pick", "near", "named"}
+    strong = plot_methods(pd.DataFrame(), styles=STYLES, strong=STYLES[0].label, upward=upward).to_dict()
     assert strong["layer"][0]["encoding"]["x"]["scale"]["reverse"] != upward
     segments = {"titles": ("one", "other"), "most_changes": 0.3, "accuracy_range": (0.5, 0.8)}
     rows = named.assign(name="", settings="", id=-1, chosen=False, change_rate=0.1, fairness_q=[1, 1, 2, 2])

@@ -28,19 +28,17 @@ def serial():
 
 def test_a_grid_holds_what_is_defined():
     jobs = small()
-    assert {(job.cells[0].method, job.fairness) for job in jobs} == {
+    assert {(job.cell.method, job.fairness) for job in jobs} == {
         ("oracle_roc", DP),
         ("lpp", DP),
         ("lpp", EO),
         ("fst", DP),
         ("fst", EO),
     }
-    assert len(jobs) == 5
-    keys = [job.key(cell) for job in jobs for cell in job.cells]
-    assert len(set(keys)) == len(keys) == 65
-    assert len(grid_of(["german"], ["lpp"], [DP], [0, 1])) == 2
-    assert len(grid_of(["german"], ["hardt"], [DP], [0])) == 3
-    assert [len(job.cells) for job in grid_of(["german"], ["hardt"], [DP], [0], models=20)] == [20]
+    assert len({job.key for job in jobs}) == len(jobs) == 65
+    assert {job.split for job in grid_of(["german"], ["lpp"], [DP], [0, 1])} == {0, 1}
+    assert {job.cell.seed for job in grid_of(["german"], ["hardt"], [DP], [0])} == {0, 1, 2}
+    assert [job.cell.seed for job in grid_of(["german"], ["hardt"], [DP], [0], models=20)] == [0] * 20
 
 
 @pytest.mark.slow
@@ -78,20 +76,20 @@ def test_a_run_that_was_ended_goes_on_where_it_was(serial, tmp_path, monkeypatch
 
 
 def test_a_model_that_fails_is_recorded_and_the_rest_goes_on(tmp_path):
-    broken = Job("german", "logistic_regression", 0, DP, (Cell("oracle_roc", 0.1), Cell("oracle_roc", 7.0)))
-    store = tmp_path / "store.jsonl"
-    table = run_grid([broken, small()[0]], backend="serial", store=store)
+    right, broken = (Job("german", "logistic_regression", 0, DP, Cell("oracle_roc", value)) for value in (0.1, 7.0))
+    store, others = tmp_path / "store.jsonl", small()[:13]
+    table = run_grid([right, broken, *others], backend="serial", store=store)
     assert table["error"].ne("").sum() == 1
     assert "cannot be more than 0.5" in table["error"].iloc[1]
     assert table["accuracy"].isna().tolist()[:2] == [False, True]
-    assert len(table) == 2 + len(small()[0].cells)
+    assert len(table) == 2 + len(others)
     assert len(store.read_text().splitlines()) == len(table) - 1  # margin 0.1 is in both, and trained once
     pd.testing.assert_series_equal(table.iloc[0], table.iloc[2 + 5], check_names=False, check_exact=True)
 
 
 @pytest.mark.slow
 def test_measures_are_added(serial):
-    jobs = grid_of(["german"], ["commod"], [DP], [0])[:1]
+    jobs = grid_of(["german"], ["commod"], [DP], [0])[:12]
     table = run_grid(jobs, backend="serial", measures=("tree", "concepts", "scores"))
     assert {"tree_f1_1", "tree_f1_6", "concept_size", "concept_redundancy", "score_move"} <= set(table)
     assert table["concept_redundancy"].eq(0).all()
@@ -102,7 +100,7 @@ def test_measures_are_added(serial):
 
 def test_progress_tells_how_long_it_will_take():
     seen = []
-    run_grid(small()[:3], backend="serial", progress=lambda *told: seen.append(told))
+    run_grid(small()[:39], backend="serial", progress=lambda *told: seen.append(told))
     assert seen[0] == (0, 39, None)
     assert [told[0] for told in seen] == list(range(40))  # after every model
     assert seen[-1][2] == 0.0

@@ -12,9 +12,10 @@ from commod.experiments.grid import grid_of
 from commod.experiments.limits import limits_of, price_of
 from commod.experiments.match import match_models
 from commod.experiments.refits import refit
-from commod.experiments.search import Asked, Search, effective_weight
+from commod.experiments.search import effective_weight
 from commod.experiments.start import suited_start
 from commod.experiments.sweep import EFFORT, Cell, rows_in_words
+from commod.experiments.target import Asked, Search
 from commod.metrics import MIN_GROUP, disparate_mistreatment, p_rule
 from commod.models.competitors import METHODS
 from commod.theory import p_rule_curve
@@ -103,7 +104,7 @@ def test_a_match_counts_who_changed_in_every_group():
 
 def test_two_group_methods_are_left_out_of_grids_and_refused_by_name():
     scene()
-    methods = {job.cells[0].method for job in grid_of(["regions"], list(METHODS)[:8], [DP], [0])}
+    methods = {job.cell.method for job in grid_of(["regions"], list(METHODS)[:8], [DP], [0])}
     assert "oracle_roc" not in methods
     assert "oracle_lpp" in methods
     with pytest.raises(ValueError, match=r"no method 'oracle_roc' for demographic parity of 4 groups: choose from"):
@@ -139,7 +140,8 @@ def test_a_search_judges_the_groups_that_the_test_part_compares(case):
     cells = 2 * here.test.sensitive + here.test.y
     rows, people = (np.bincount(cells, w, 8).reshape(4, 2) for w in (None, effective_weight(here.test)))
     assert rows.sum(axis=1)[3] < MIN_GROUP
-    search = Search(here.train, here.f, {"fairness": DP}, people, Asked(0.5, 0.3, None, 0.8), rows.sum(axis=1))
+    asked = Asked(DP, 0.5, 0.3, None, 0.8)
+    search = Search(here.train, here.f, {"fairness": DP}, asked, people, rows.sum(axis=1))
     search.try_all([(0.0, 0.05, 0.1), (8.0, 0.0, 0.01)], lambda: None)
     f, g = search.tried.values()
     assert f["change_rate"] == 0.0

@@ -83,6 +83,10 @@ def test_own_data_open_with_a_form_that_no_other_beats(monkeypatch):
     for one in least.values():
         assert f"{one.changed:.1%} of decisions changed, {one.right:.0%} of these right by the record" in found.told
     assert found.care == ""  # more often right than a constant
+    y = np.concatenate([fold.held.y for fold in held.folds])
+    assert found.right == {"f": held.of_f.accuracy, "g": chosen.accuracy, "constant": max(y.mean(), 1 - y.mean())}
+    assert f"f is right about {held.of_f.accuracy:.1%} of people" in found.told
+    assert f"the same answer for everybody about {found.right['constant']:.1%}" in found.told
 
 
 def test_the_test_part_plays_no_part(monkeypatch):

@@ -11,8 +11,8 @@ from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import GRIDS, Settings
 from commod.datasets import Split
 from commod.experiments import prepare, target
-from commod.experiments.search import LAMBDA_GRIDS, share_sure
-from commod.experiments.target import find_settings
+from commod.experiments.search import LAMBDA_GRIDS
+from commod.experiments.target import find_settings, share_sure
 
 
 @pytest.fixture(scope="module")

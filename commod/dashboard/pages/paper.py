@@ -168,9 +168,9 @@ def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
         table=Table("Models of Figure 7 as a table", "figure7_table", columns),
         caption="Every model on every split; bold: not beaten by another of its method, on any split.",
         styles=styles,
+        strong=label_of("commod"),
         fairness_title=figure.axis_title,
-        legend=False,
-        height=400,
+        upward=CRITERIA[criterion].upward,
     )
     st.subheader("Figure 1: changes at equal fairness")
     frame = in_segments(frame, cuts, criterion)
@@ -181,6 +181,7 @@ def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
         criterion,
         lambda q: Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
         styles=styles,
+        strong=label_of("commod"),
         most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
         accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
         lines=False,
@@ -400,12 +401,15 @@ def _posthoc(frame: pd.DataFrame) -> None:
 
 
 def _calibration(frame: pd.DataFrame) -> None:
+    styles = styles_of(["commod", "adv_debias"])
+    st.html(html_legend(styles))
     draw(
         plot_calibration,
         frame.assign(label=frame["method"].map(label_of)),
         alt="Mean score of g by score of f, COMMOD and AdvDebias.",
         table=Table("Figure 9 as a table", "figure9_table", SCORE_COLUMNS),
-        styles=styles_of(["commod", "adv_debias"]),
+        styles=styles,
+        strong=label_of("commod"),
     )
     moves = frame.drop_duplicates("method").set_index("method")["score_move"]
     st.markdown(

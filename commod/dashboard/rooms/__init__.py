@@ -12,56 +12,16 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from commod.dashboard.rooms.contents import (
-    DOORS,
-    HOURS,
-    MOST_PEOPLE,
-    MOST_ROOMS,
-    Here,
-    Model,
-    Opened,
-    Person,
-    Question,
-    Room,
-    RoomError,
-    Seat,
-    Vote,
-)
+from commod.dashboard.rooms.contents import HOURS, MOST_ROOMS, RoomError
 
 if TYPE_CHECKING:
     from commod.dashboard.rooms.room_store import RoomStore
 
-__all__ = [
-    "DOORS",
-    "MOST_PEOPLE",
-    "Here",
-    "Model",
-    "Opened",
-    "Person",
-    "Question",
-    "Room",
-    "RoomError",
-    "RoomStore",
-    "Seat",
-    "Vote",
-    "bounds",
-    "store",
-    "sweep",
-]
-
 Number = TypeVar("Number", int, float)
 
 _making = Lock()
-
-
-def __getattr__(name: str) -> Any:
-    if name == "RoomStore":
-        from commod.dashboard.rooms.room_store import RoomStore
-
-        return RoomStore
-    raise AttributeError(name)
 
 
 def store() -> RoomStore:

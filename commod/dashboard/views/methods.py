@@ -24,7 +24,7 @@ from commod.dashboard.views.widgets import button
 from commod.datasets import load_task
 from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
-from commod.experiments.sweep import Cell, lines_of
+from commod.experiments.sweep import Cell, lines_of, tuned_form
 from commod.models.competitors import FAMILIES, METHODS, available_methods
 from commod.models.competitors.registry import two_groups_in_words
 
@@ -125,7 +125,7 @@ def on_explore(settings: Settings, cell: Cell) -> Settings:
         here,
         lambda_fair=cell.value,
         lambda_ratio=others["lambda_ratio"],
-        lambda_concepts=usual.lambda_concepts,
+        lambda_concepts=others.get("lambda_concepts", usual.lambda_concepts),
         k=usual.k,
         update=others.get("update", METHODS[cell.method].settings.get("update", Settings.update)),
         direction=others.get("direction", here.direction),
@@ -230,10 +230,11 @@ def _style(name: str) -> MethodStyle:
 # ---- sweeping ----
 
 
-def sweep_of(name: str, settings: Settings, form: Form = ()) -> Task:
-    """The sweep of a method; `form` is that of COMMOD's update, see `own_form`."""
+def sweep_of(name: str, settings: Settings, form: Form = (), *, tuned: bool = False) -> Task:
+    """The sweep of a method; `form` is that of COMMOD's update, see `own_form`; `tuned`, see `tuned_form`."""
     of_all = tuple(each for each in form if each[0] != "update")
-    return tasks.sweep(settings, name, form if name == "commod" else of_all if METHODS[name].is_commod else ())
+    own = form if name == "commod" else of_all if METHODS[name].is_commod else ()
+    return tasks.sweep(settings, name, own + (tuned_form(settings.task_name, name, settings.fairness) if tuned else ()))
 
 
 def own_sweep(settings: Settings, limits: Form = ()) -> Task:
@@ -241,9 +242,10 @@ def own_sweep(settings: Settings, limits: Form = ()) -> Task:
     return sweep_of(own_method(settings), settings, own_form(settings, limits))
 
 
-def known(settings: Settings, names: list[str], form: Form = ()) -> dict[str, Sweep]:
+def known(settings: Settings, names: list[str], form: Form = (), *, tuned: bool = False) -> dict[str, Sweep]:
     """Those sweeps of the methods that are there."""
-    return {name: sweep for name in names if (sweep := get(sweep_of(name, settings, form))) is not None}
+    found = {name: get(sweep_of(name, settings, form, tuned=tuned)) for name in names}
+    return {name: sweep for name, sweep in found.items() if sweep is not None}
 
 
 def place(*, waits: bool) -> Any:
@@ -263,6 +265,8 @@ def collect(
     place: Any,
     paint: Callable[[dict[str, Sweep]], object],
     form: Form = (),
+    *,
+    tuned: bool = False,
 ) -> dict[str, Sweep]:
     """Sweep the methods that are not `found`, with a progress bar, and return what there is for the caller to draw.
 
@@ -286,7 +290,8 @@ def collect(
         head = st.container(horizontal=True, vertical_alignment="center")
         told, bar = head.empty(), st.empty()
         head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
-        tickets = {name: places_in_queue.enter_context(submit(sweep_of(name, settings, form))) for name in missing}
+        asked = {name: submit(sweep_of(name, settings, form, tuned=tuned)) for name in missing}
+        tickets = {name: places_in_queue.enter_context(ticket) for name, ticket in asked.items()}
 
         def look(left: Mapping[str, Ticket]) -> float:
             done = len(names) - len(left)

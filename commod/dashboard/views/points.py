@@ -116,7 +116,6 @@ def draw_segments(
                 part,
                 alt=f"Decisions changed against accuracy in fairness segment {q}.",
                 table=table(q),
-                legend=False,
                 height=height,
                 **{"view": "changes", "fairness_title": CRITERIA[fairness].figure.axis_title, **options},
             )

@@ -13,8 +13,7 @@ import streamlit as st
 from commod.dashboard import rooms
 from commod.dashboard.jobs.service import while_waiting
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.rooms import Here, Room, RoomError, Seat
-from commod.dashboard.rooms.contents import step_address
+from commod.dashboard.rooms.contents import Here, Room, RoomError, Seat, step_address
 from commod.dashboard.server.gate import network_of
 from commod.dashboard.server.headers import HEADER
 from commod.dashboard.state import session
@@ -31,7 +30,7 @@ from commod.dashboard.views.pages import menu_page
 from commod.dashboard.views.words import say
 
 if TYPE_CHECKING:
-    from commod.dashboard.rooms import RoomStore
+    from commod.dashboard.rooms.room_store import RoomStore
 from commod.datasets import TASKS
 from commod.metrics.figures import CRITERIA
 from commod.wording import with_capital

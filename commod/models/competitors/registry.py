@@ -78,6 +78,11 @@ class Method:
         return self.estimator == _COMMOD
 
     @property
+    def regulariser(self) -> str:
+        """The setting of a sweep that says how strongly it regularises; empty if it has none."""
+        return "lambda_concepts" if self.is_commod else "penalty" if self.uses_membership else ""
+
+    @property
     def is_written(self) -> bool:
         """Whether there is an estimator; if not, the overview says "not yet"."""
         return self.estimator is not None

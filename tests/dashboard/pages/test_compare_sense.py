@@ -124,7 +124,7 @@ def test_a_model_is_as_on_explore_only_at_the_same_concepts(weight):
     else:
         assert same == []
         assert told == [
-            "COMMOD's models here are trained at λ_concepts 0.05 and k 2, which are the data set's own; Explore's at "
+            "COMMOD's models here are trained at λ_concepts 0.05 and k 2 (these are the data set's own); Explore's at "
             "λ_concepts 0.2 and k 2."
         ]
 

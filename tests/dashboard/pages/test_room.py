@@ -14,7 +14,9 @@ from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import board, leading, pictures, report
 from commod.dashboard.pages.room.report import zipped_tables
-from commod.dashboard.rooms import Model, RoomError, room_database
+from commod.dashboard.rooms import room_database
+from commod.dashboard.rooms.contents import Model, RoomError
+from commod.dashboard.rooms.room_store import RoomStore
 from commod.dashboard.state.link import link_of_model
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.language import phrase
@@ -249,7 +251,7 @@ def test_together_who_is_elsewhere_is_told_where_the_class_is(klass):
 
 def test_together_the_board_says_how_many_have_the_step_open(klass, monkeypatch):
     said = []
-    monkeypatch.setattr(rooms.RoomStore, "seen", lambda store, seat, at="": said.append((seat.name, at)))
+    monkeypatch.setattr(RoomStore, "seen", lambda store, seat, at="": said.append((seat.name, at)))
     app = fine(klass.page(klass.ann, LESSON))
     fine(app.run())
     assert said[-1] == ("Ann", f"bar_exam/{STEPS[0]}")
@@ -385,7 +387,7 @@ def test_while_a_page_computes_the_line_is_kept(klass, monkeypatch):
         waited.append(len(seen))
 
     monkeypatch.setattr(explore, "draw_pending", waits)
-    monkeypatch.setattr(rooms.RoomStore, "seen", lambda store, seat, at: seen.append(seat.name))
+    monkeypatch.setattr(RoomStore, "seen", lambda store, seat, at: seen.append(seat.name))
     app = fine(klass.page(klass.ann, "app.py"))
     assert waited == [1], "the page was drawn once, and Ann is seen while it waits"
     assert "Which model would you sign?" in words(app)

@@ -5,7 +5,7 @@ from itertools import count
 import psycopg
 import pytest
 
-from commod.dashboard.rooms import RoomStore
+from commod.dashboard.rooms.room_store import RoomStore
 from tests.dashboard.rooms import postgres
 
 DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]

@@ -5,8 +5,7 @@ import math
 import pytest
 
 from commod.dashboard.pages.room.report import as_tables
-from commod.dashboard.rooms import Model, RoomError
-from commod.dashboard.rooms.contents import CROWD, step_address
+from commod.dashboard.rooms.contents import CROWD, Model, RoomError, step_address
 from commod.dashboard.rooms.room_database import HERE_SECONDS, LOOK_SECONDS, PRESENCE_SECONDS
 from commod.dashboard.rooms.room_store import MOST_LEADERS, MOST_PEOPLE, SEEN_EVERY, SWEEP_EVERY
 from commod.dashboard.text.language import LANGUAGES, phrase

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import make_url
 
-from commod.dashboard.rooms import Model, RoomStore, Seat, room_store
+from commod.dashboard.rooms import room_store
+from commod.dashboard.rooms.contents import Model, Seat
 from commod.dashboard.rooms.names import (
     ALPHABET,
     CODE_LENGTH,
@@ -22,7 +23,7 @@ from commod.dashboard.rooms.names import (
     nicknames,
     unique_name,
 )
-from commod.dashboard.rooms.room_store import MOST_PEOPLE, MOST_ROOMS, SLOW_SECONDS
+from commod.dashboard.rooms.room_store import MOST_PEOPLE, MOST_ROOMS, SLOW_SECONDS, RoomStore
 from commod.dashboard.text.language import LANGUAGES
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
 

@@ -8,8 +8,8 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from commod.dashboard.rooms import RoomError, RoomStore, Seat
-from commod.dashboard.rooms.room_store import MOST_LEADERS
+from commod.dashboard.rooms.contents import RoomError, Seat
+from commod.dashboard.rooms.room_store import MOST_LEADERS, RoomStore
 from tests.dashboard.rooms.conftest import Clock
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK
 

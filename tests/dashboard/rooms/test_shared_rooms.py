@@ -14,9 +14,10 @@ import pytest
 from sqlalchemy import inspect, select, text
 
 from commod.dashboard import rooms
-from commod.dashboard.rooms import RoomError, RoomStore, schema
+from commod.dashboard.rooms import schema
+from commod.dashboard.rooms.contents import RoomError
 from commod.dashboard.rooms.room_database import LOOK_SECONDS, PRESENCE_SECONDS
-from commod.dashboard.rooms.room_store import SEEN_EVERY
+from commod.dashboard.rooms.room_store import SEEN_EVERY, RoomStore
 from tests.dashboard.rooms.conftest import Clock
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
 from tests.waiting import PATIENCE, wait_until
@@ -309,7 +310,7 @@ def test_a_newer_database_is_left_alone(make_store):
     store = make_store()
     with store._writer.begin() as connection:
         connection.execute(text("UPDATE schema_version SET version = 5"))
-    with pytest.raises(rooms.RoomError, match="newer version of this program .tables of version 5; this one knows 4"):
+    with pytest.raises(RoomError, match="newer version of this program .tables of version 5; this one knows 4"):
         make_store()
 
 

@@ -1,10 +1,13 @@
 """LPP against the full linear program of its paper, solved directly."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from fairlearn.postprocessing import ThresholdOptimizer
 from scipy.optimize import linprog
 
 from commod.models.competitors import LPP, METHODS, OracleLPP
+from commod.models.competitors.hardt import _GivenScores
 from tests.fitting import case
 from tests.models.competitors.cases import GivenJoint, base, people, positive_rates, standardised
 
@@ -199,6 +202,44 @@ def test_where_a_whole_group_is_tied_the_noise_decides_and_value_and_constraint_
     rates = weighted_rates(margin > 0, joint, "equalized_odds")
     on_threshold = weighted_rates((np.abs(margin) < 1e-12).astype(float), joint, "equalized_odds").sum(axis=1)
     assert (np.abs(rates[:, 0] - rates[:, 1]) <= alpha + on_threshold + 1e-9).all()
+
+
+def calibrated(seed):
+    """Two groups of different scores; of every 20 people with a score of k/20 in a group, k have label 1."""
+    rng = np.random.default_rng(seed)
+    shares = np.arange(1, 20)
+    X, y, s, f = [], [], [], []
+    low, high = np.sort(rng.integers(1, 9, (2, 19)))
+    for group, twenties in enumerate([low[::-1], high]):
+        share = np.repeat(shares, twenties)
+        y.append((np.arange(20) < share[:, None]).ravel())
+        f.append(np.repeat(share / 20, 20))
+        s.append(np.full(len(f[-1]), group))
+        X.append(rng.normal(size=(len(f[-1]), 3)))
+    return np.concatenate(X), np.concatenate(y).astype(int), np.concatenate(s), np.concatenate(f)
+
+
+@pytest.mark.parametrize("alpha", [0.08, 0.04, 0.01])
+@pytest.mark.parametrize("seed", range(3))
+def test_known_groups_are_decided_as_well_as_by_fairlearns_relaxed_thresholds(seed, alpha):
+    """Where f is calibrated in each group, the accuracy that it expects is the one that fairlearn counts."""
+    X, y, s, f = calibrated(seed)
+    oracle = ThresholdOptimizer(estimator=_GivenScores(), prefit=True, predict_method="predict", tol=alpha)
+    oracle.fit(pd.DataFrame({"f": f}), y, sensitive_features=s)
+    theirs = oracle._pmf_predict(pd.DataFrame({"f": f}), sensitive_features=s)[:, 1]
+    g = OracleLPP(alpha=alpha).fit(X, y, sensitive_features=s, base_scores=f)
+    ours = g.predict(X, sensitive_features=s, base_scores=f)
+
+    def accuracy_and_gap(chance):
+        rates = [chance[s == group].mean() for group in (0, 1)]
+        return np.mean(chance * f + (1 - chance) * (1 - f)), abs(rates[0] - rates[1])
+
+    before = accuracy_and_gap((f > 0.5).astype(float))
+    (accuracy, gap), (best, limit) = accuracy_and_gap(ours), accuracy_and_gap(theirs)
+    assert alpha < 0.1 < before[1]
+    assert max(gap, limit) <= alpha + 0.002
+    assert accuracy == pytest.approx(best, abs=0.0005)  # fairlearn tries rates of a grid of 1,000
+    assert before[0] - accuracy > 0.001
 
 
 def test_lots_of_the_tied_group_are_declared():

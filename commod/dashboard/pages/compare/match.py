@@ -87,10 +87,12 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
         key=key,
         on_change=lambda: choose_model(sweep, st.session_state[key]),
     )
-    own = on_explore(settings, sweep.models[chosen].cell)
+    cell = sweep.models[chosen].cell
+    own, tuned = on_explore(settings, cell), "lambda_concepts" in dict(cell.others)
     here, there = (f"λ_concepts {each.lambda_concepts:g} and k {each.k}" for each in (own, settings))
     if here != there:
-        st.caption(f"COMMOD's models here are trained at {here}, which are the data set's own; Explore's at {there}.")
+        why = "λ_concepts was chosen on training folds" if tuned else "these are the data set's own"
+        st.caption(f"COMMOD's models here are trained at {here} ({why}); Explore's at {there}.")
     if settings.update != own.update:
         st.caption("COMMOD's models here only multiply, as in the paper; Explore's have another form.")
     if settings.free() != settings:

@@ -29,7 +29,7 @@ def show() -> None:
         compare.methods_table()
         st.stop()
 
-    found = sweeps.known(settings, names)
+    found = sweeps.known(settings, names, tuned=True)
     waits = len(found) < len(names)
     progress = st.empty()
     st.header("Fairness against accuracy")
@@ -47,7 +47,7 @@ def show() -> None:
         compare.segments(here, parts, final=final)
         return here
 
-    found = sweeps.collect(settings, names, found, progress, paint)
+    found = sweeps.collect(settings, names, found, progress, paint, tuned=True)
     if found:
         chosen = sweeps.chosen_model(settings, found["commod"]) if "commod" in found else None
         here = paint(found, chosen, final=True)

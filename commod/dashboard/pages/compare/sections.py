@@ -268,7 +268,6 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             caption="A point is a model; the line joins those that no other of the method beats, up to its name. Point "
             "at a name or a model to see its method. Hollow (○): needs the group at predict. A click on a COMMOD model "
             f"takes it to [the match](#match) below; it is the large one here.{crosses}{less} {rest_on}",
-            legend=False,
             **look,
             **selection,
         )
@@ -401,7 +400,7 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
         return export_chart(charts[what]().properties(title=title), kind, width=None if what == "Segments" else 900)
 
     charts: dict[str, Callable[[], Any]] = {
-        "Trade-off": lambda: plot_methods(here.tradeoff[0], legend=False, **here.tradeoff[2]),
+        "Trade-off": lambda: plot_methods(here.tradeoff[0], **here.tradeoff[2]),
         "Segments": lambda: plot_segments(here.segments[0], titles=here.titles, **here.segments[1]),
         **more,
     }

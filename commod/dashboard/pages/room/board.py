@@ -15,8 +15,8 @@ from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.pictures import Picture
-from commod.dashboard.rooms import Here, Room
-from commod.dashboard.rooms import Question as Asked
+from commod.dashboard.rooms.contents import Here, Room
+from commod.dashboard.rooms.contents import Question as Asked
 from commod.dashboard.state import session
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, data_in_words, in_words

@@ -12,7 +12,8 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.room.board import address, join_link
 from commod.dashboard.pages.room.report import report_html, zipped_tables
-from commod.dashboard.rooms import Here, Model, Room, RoomError, RoomStore, Seat
+from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, Model, Room, RoomError, Seat
+from commod.dashboard.rooms.room_store import RoomStore
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
 from commod.dashboard.state.page_state import mirrored
@@ -65,10 +66,10 @@ def _show_join() -> None:
 
 
 def _door(here: Here) -> None:
-    doors = {name: say(f"room.door_{name}") for name in rooms.DOORS}
+    doors = {name: say(f"room.door_{name}") for name in DOORS}
     select(say("room.door"), doors, **mirrored("room_door", here.room.door, lambda name: _lead(here, door=name)))
     size = mirrored("room_size", here.room.most, lambda most: _lead(here, most=most))
-    st.number_input(say("room.size"), 1, rooms.MOST_PEOPLE, **size)
+    st.number_input(say("room.size"), 1, MOST_PEOPLE, **size)
 
 
 # ---- the step ----

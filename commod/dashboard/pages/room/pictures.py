@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from commod.charts.room import plot_answers, plot_guesses, plot_models
-from commod.dashboard.rooms import Person, Room, Vote
-from commod.dashboard.rooms import Question as Asked
+from commod.dashboard.rooms.contents import Person, Room, Vote
+from commod.dashboard.rooms.contents import Question as Asked
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.language import declared, phrase

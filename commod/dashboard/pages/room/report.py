@@ -17,7 +17,7 @@ from commod import __version__
 from commod.charts import export_chart
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.pictures import Picture
-from commod.dashboard.rooms import Question, Room
+from commod.dashboard.rooms.contents import Question, Room
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import data_in_words, in_words
 from commod.dashboard.text.escape import safe_csv

@@ -7,7 +7,7 @@ import streamlit as st
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import board
 from commod.dashboard.pages.room.board import draw_model, draw_pair, trained
-from commod.dashboard.rooms import Here, Question, Vote
+from commod.dashboard.rooms.contents import Here, Question, Vote
 from commod.dashboard.rooms.names import REASON_LENGTH
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
