@@ -98,8 +98,8 @@ def compare_decisions(
         positive_rate_i`` per group), then those of the change (``change_rate, raised_rate`` (0→1), ``lowered_rate``
         (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference`` (g
         − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing where a group lacks a label. Intervals:
-        Wilson's for shares of people; for extremes over more than two groups those of
-        `commod.metrics.report`; else `n_bootstrap` draws within group × label, both models on the same draw.
+        Wilson's for shares of people; for extremes over more than two groups as above;
+        else `n_bootstrap` draws within group × label, both models on the same draw.
     """
     predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
     found = tally(y_true, predictions, sensitive_features, sample_weight, n_groups)

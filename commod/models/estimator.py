@@ -254,10 +254,10 @@ class Commod(EditedModel):
         options |= {"random_state": int(self.random_state), "callback": callback}
         if self.solver == "best_response":
             with needs_extra("rescaler='mlp'", "torch"):  # imported here: torch takes a second
-                from commod.models.best_response_mlp import solve_mlp
+                from commod.models.networks import solve_mlp
             return solve_mlp(data, weights, ratio_norm, **options)
         with needs_extra("solver='adversarial'", "torch"):
-            from commod.models.adversarial import train_adversarial
+            from commod.models.networks import train_adversarial
         architecture: Any = self.rescaler
         return train_adversarial(
             data, weights, ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options

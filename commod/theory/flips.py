@@ -245,7 +245,7 @@ def mistreatment_curve(
     """Lowest disparate mistreatment that at most K flips can reach, for every K (Prop. 4.5, corrected).
 
     DM = Δ_TPR + Δ_FPR, and a flip moves one of the two: the best of x flips on the one and K − x on the other, over all
-    x. When the printed proposition holds: `commod.theory.flips`. Weights as in `p_rule_curve`.
+    x. When the printed proposition holds: `fails_from`. Weights as in `p_rule_curve`.
 
     Returns
     -------
