@@ -165,7 +165,7 @@ def starts_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
 
 def form_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
     """How g's decision comes about; `line` is where f's score turns it."""
-    adds = "plus, for each concept, its weight times how much a person shows of it"
+    adds = "plus what each concept adds"
     if g.decides:
         starts = starts_in_words(g, outcomes).replace(" =", ":", 1)
         return (

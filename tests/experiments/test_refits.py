@@ -143,7 +143,7 @@ def test_all_four_checks_of_commod(scene, refits):
     trained = train_cell(scene, CELL, "demographic_parity", Shared())
     answers = answers_of(scene, trained, refits)
     assert {name: answer.mark for name, answer in answers.items()} == {
-        "right": "fine",
+        "right": "predicted",
         "sure": "bad",
         "merit": "look",
         "again": answers["again"].mark,

@@ -42,7 +42,7 @@ def use(app):
 
 
 def told(app):
-    return " ".join(box.value for box in [*app.warning, *app.info, *app.success])
+    return " ".join(box.value for box in [*app.warning, *app.info, *app.success, *app.markdown])
 
 
 def test_turned_scores_have_to_be_answered_for(monkeypatch):
