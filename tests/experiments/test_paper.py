@@ -170,10 +170,11 @@ def test_committed_results_are_small_and_whole():
     assert set(models.groupby(["dataset", "fairness", "split", "method"]).size()) == {MODELS}  # equal effort
 
 
-def test_a_committed_model_is_what_one_trains_today():
+@pytest.mark.parametrize("data", ["law_school", pytest.param("compas", marks=pytest.mark.slow)])
+def test_a_committed_model_is_what_one_trains_today(data):
     """One model of each method and data set, anew: results that no longer belong to the code are found out."""
     models, _ = read_result(results_directory() / "table1.parquet")
-    jobs = grid_of(["law_school", "compas"], ["commod", "frappe", "lpp", "bayes"], [DP], [1], models=MODELS)[4::MODELS]
+    jobs = grid_of([data], ["commod", "frappe", "lpp", "bayes"], [DP], [1], models=MODELS)[4::MODELS]
     fresh = paper.run_grid(jobs, backend="serial")
     keys = ["dataset", "split", "fairness", "method", "settings"]
     both = fresh.merge(models, on=keys, suffixes=("", "_then"))
@@ -205,8 +206,9 @@ def test_figures_of_the_committed_results(monkeypatch):
 
     monkeypatch.setattr("commod.experiments.figures.fit_cell", quickly)
     models, _ = read_result(results_directory() / "table1.parquet")
+    models = models[models["split"] < 2]
     frame = tree_f1_by_depth(models, "law_school")
-    assert frame.groupby("method")["split"].nunique().to_dict() == {"adv_debias": 5, "commod": 5, "frappe": 5}
+    assert frame.groupby("method")["split"].nunique().to_dict() == {"adv_debias": 2, "commod": 2, "frappe": 2}
     scores = calibration(models)
     assert set(scores["method"]) == {"commod", "adv_debias"}
 

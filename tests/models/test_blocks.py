@@ -105,15 +105,16 @@ def test_f_is_asked_about_some_rows_at_a_time_and_told_their_names(small_blocks,
 def test_a_fit_takes_little_more_memory_than_its_encoded_rows(fairness):
     """Under equalized odds they are held twice, once sorted by label."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(150_000, 60))
+    X = rng.normal(size=(90_000, 60))
     s = rng.integers(2, size=len(X))
     X[:, 0] += s
     y = (X[:, 0] + rng.normal(size=len(X)) > 0.5).astype(int)
     scores = 1 / (1 + np.exp(-X[:, 0] - X[:, 1]))
     tracemalloc.start()
     try:
-        Commod(None, lambda_fair=1.0, fairness=fairness).fit(X, y, sensitive_features=s, base_scores=scores)
+        Commod(None, lambda_fair=0.5, fairness=fairness).fit(X, y, sensitive_features=s, base_scores=scores)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < {"demographic_parity": 1.6, "equalized_odds": 2.6}[fairness] * X.nbytes
+    grows = {"demographic_parity": 1.45, "equalized_odds": 2.45}[fairness]
+    assert peak < grows * X.nbytes + 15e6  # beside it, what is the same for any number of rows

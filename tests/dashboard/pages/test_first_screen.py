@@ -107,7 +107,7 @@ def test_in_french():
 
 
 @pytest.mark.longer
-@pytest.mark.parametrize("leave_at", [2, 4])
+@pytest.mark.parametrize("leave_at", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_tour_has_four_hints_can_be_left_and_does_not_come_back(leave_at):
     app = run()
     press(app, "Tour")

@@ -116,7 +116,7 @@ def test_more_weight_draws_the_groups_together_on_law_school():
     c = case("law_school")
     s = c.train.sensitive.to_numpy()
     penalties, apart = [], []
-    for beta in (0.0, 1.0, 10.0):
+    for beta in (0.0, 10.0):
         g = Wass1LogisticRegression(c.f, beta=beta).fit(c.train.X, c.train.y, sensitive_features=s)
         p = g.predict_proba(c.train.X)[:, 1]
         share = min(np.mean(s), 1 - np.mean(s))
