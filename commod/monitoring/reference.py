@@ -12,9 +12,8 @@ from scipy.special import expit
 from commod.datasets import Split, Task
 from commod.datasets.grouping import UNKNOWN, bands_of
 from commod.datasets.own_groups import as_numbers, classes_of
-from commod.decisions.facts import counts_of_changes
 from commod.decisions.record import FORMAT as DECISION
-from commod.explain.plausibility import certainty
+from commod.explain.plausibility import certainty, counts_of_changes
 from commod.metrics.counts import Counts, counts_of_codes
 from commod.monitoring.drift import distribution_of, scores_as_values
 from commod.portable import Portable, level_in

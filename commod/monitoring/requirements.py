@@ -162,7 +162,7 @@ def check_then_and_now(
         The sealed decision in which they stand: it says what each was when it was sealed. Without it, that is told of
         the people tested on.
     looks : sequence, optional
-        From `State.looks`: the test may then be repeated every night.
+        From `WatchState.looks`: the test may then be repeated every night.
 
     Returns
     -------

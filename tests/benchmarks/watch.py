@@ -63,7 +63,7 @@ def drawn(ratios, people, population, years, rng):
 
 
 def capital(positive, people, each):
-    """The e-value of total and windows together (years, nights): `State` and its looks, for many years at once."""
+    """The e-value of total and windows together (years, nights): `WatchState` and its looks, for many years at once."""
     sums = [
         np.concatenate([np.zeros((2, len(part[0]), 1)), part.cumsum(axis=-1)], axis=-1) for part in (positive, people)
     ]

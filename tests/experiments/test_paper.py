@@ -5,10 +5,10 @@ import pytest
 
 from commod.cli import main
 from commod.experiments import paper
-from commod.experiments.figures import MODELS, calibration, matched, posthoc_trees, tree_f1_by_depth
 from commod.experiments.grid import grid_of
 from commod.experiments.paper import TABLE1_ROWS, run_experiment, sensitivity_table, table1, verdict
-from commod.experiments.printed import METHOD_ROWS, TABLE1, TABLE1_CELLS
+from commod.experiments.paper_figures import MODELS, calibration, matched, posthoc_trees, tree_f1_by_depth
+from commod.experiments.paper_numbers import METHOD_ROWS, TABLE1, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory, write_result
 from commod.experiments.segments import PAPER_SEGMENTS
 from commod.experiments.sweep import fit_cell
@@ -204,7 +204,7 @@ def test_figures_of_the_committed_results(monkeypatch):
         others = (("epochs", 2),) if cell.method == "adv_debias" else cell.others
         return fit_cell(scene, replace(cell, others=others), fairness)
 
-    monkeypatch.setattr("commod.experiments.figures.fit_cell", quickly)
+    monkeypatch.setattr("commod.experiments.paper_figures.fit_cell", quickly)
     models, _ = read_result(results_directory() / "table1.parquet")
     models = models[models["split"] < 2]
     frame = tree_f1_by_depth(models, "law_school")

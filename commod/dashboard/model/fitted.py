@@ -16,8 +16,7 @@ from commod.dashboard.text.language import FIRST, declared, phrase
 from commod.dashboard.text.verdicts import Changes, Verdict, cost_of_limits, verdict
 from commod.datasets import Task
 from commod.experiments import Scene
-from commod.experiments.checks import Evidence, evidence_of
-from commod.experiments.plausibility import answers_of_decisions
+from commod.experiments.checks import Evidence, answers_of_decisions, evidence_of
 from commod.experiments.refits import Refits
 from commod.experiments.sweep import Cell
 from commod.explain import (

@@ -28,6 +28,7 @@ from commod.datasets.own import Done
 from commod.datasets.roles import columns_of_roles
 from commod.experiments.start import Start
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, count_of
+from commod.wording import with_capital
 
 EXAMPLE = "applicants.csv"
 # A loss of accuracy that has to be said first.
@@ -223,7 +224,10 @@ def _begin(own: OwnData, start: Start, settings: Settings) -> None:
 
 def _draw_done(done: tuple[Done, ...]) -> None:
     """What was done to the data, a row for each column and step."""
-    rows = [[step.column or "All", f"{step.rows:,}" if step.rows else "", step.what] for step in done]
+    rows = [
+        [step.column or "All", count_of(step.count, step.of) if step.count else "", with_capital(step.what)]
+        for step in done
+    ]
     with st.expander(f"What was done to the data: {count_of(len(rows), 'step')}", expanded=len(rows) <= 8):
         headings = ["Column", "How many", "What was done"]
         st.html(html_table(headings, rows, caption="What was done to the data", text=(2,), tall=len(rows) > 15))
