@@ -9,13 +9,8 @@ from commod.cli import main
 from commod.decisions import Requirements
 from commod.monitoring import check_then_and_now, read_state, watch
 from commod.monitoring.reference import Cells
-<<<<<<< HEAD
 from commod.monitoring.requirements import ALPHA, Counted, drop_revealed, evidence, tolerance
-from commod.monitoring.state import KEPT, STEP, State, money_on
-=======
-from commod.monitoring.requirements import Counted
 from commod.monitoring.state import KEPT, STEP, WatchState, money_on
->>>>>>> main
 from tests.benchmarks import watch as nightly
 
 pytestmark = pytest.mark.quick
