@@ -9,9 +9,9 @@ import pandas as pd
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, learns_from
 from commod.explain import DEPTHS, explain_tree
+from commod.explain.concepts import concept_redundancy, concept_size
 from commod.metrics import calibration_table
 from commod.metrics.calibration import compare_calibration
-from commod.metrics.concepts import concept_redundancy, concept_size
 from commod.metrics.figures import FIGURES
 
 MEASURES = ("tree", "concepts", "scores", "checks")

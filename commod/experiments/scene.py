@@ -19,8 +19,7 @@ from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.metrics.small_groups import left_out_in_words
 from commod.models import Commod
-from commod.models.base_models import GIVEN_SCORES, train_base_model
-from commod.models.base_scores import BaseModel, base_logits, logits_of_probabilities
+from commod.models.base_models import GIVEN_SCORES, BaseModel, base_logits, logits_of_probabilities, train_base_model
 from commod.models.competitors.membership import Membership
 from commod.models.threads import single_threaded
 from commod.models.threshold import ONE_HALF, logit_of

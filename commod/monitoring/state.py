@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from commod.monitoring.batch import LEAST_PEOPLE
-from commod.monitoring.evidence import ON_TOTAL
-from commod.monitoring.reference import Cells
-from commod.monitoring.requirements import Look
-from commod.monitoring.schema import MOST
+from commod.monitoring.reference import MOST, Cells
+from commod.monitoring.requirements import ON_TOTAL, Look
 from commod.monitoring.watch import Watched
 from commod.uploads.json_file import JsonError, read_json
 

@@ -9,7 +9,7 @@ import pytest
 from commod import Commod, evaluate
 from commod.datasets import Choice, ChoiceError, guess_columns, make_task, own, read_table
 from commod.datasets.example import example_table
-from commod.models.base_scores import base_logits
+from commod.models.base_models import base_logits
 
 pytestmark = pytest.mark.quick
 

@@ -6,7 +6,7 @@ import pytest
 
 from commod.experiments import prepare, sweep_method
 from commod.experiments.match import match_models, nearest
-from commod.metrics.concepts import concept_redundancy, concept_size
+from commod.explain.concepts import concept_redundancy, concept_size
 from commod.models.competitors import METHODS
 
 DP = "demographic_parity"

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from commod import Commod
 from commod.datasets import blocks
 from commod.datasets.encoding import TabularEncoder
-from commod.models import adversary, base_scores, design
-from commod.models.base_scores import base_logits
+from commod.models import adversary, base_models, objective
+from commod.models.base_models import base_logits
 from commod.models.concepts import feature_distances
 
 
@@ -32,7 +32,7 @@ def small_blocks(monkeypatch):
 
     def cut(size=64):
         monkeypatch.setattr(blocks, "BLOCK", size)
-        for module in (blocks, adversary, design, base_scores):
+        for module in (blocks, adversary, objective, base_models):
             monkeypatch.setattr(module, "WHOLE", 100)
 
     return cut
@@ -96,7 +96,7 @@ def test_f_is_asked_about_some_rows_at_a_time_and_told_their_names(small_blocks,
 
     whole = base_logits(scores, X)
     small_blocks()
-    monkeypatch.setattr(base_scores, "ASKED", 300)
+    monkeypatch.setattr(base_models, "ASKED", 300)
     assert np.allclose(base_logits(scores, X), whole, rtol=1e-12)
     assert asked == [1000, 300, 300, 300, 100]
 

@@ -8,9 +8,8 @@ import pytest
 from commod.cli import main
 from commod.decisions import Requirements
 from commod.monitoring import check_then_and_now, read_state, watch
-from commod.monitoring.evidence import ALPHA, drop_revealed, evidence, tolerance
 from commod.monitoring.reference import Cells
-from commod.monitoring.requirements import Counted
+from commod.monitoring.requirements import ALPHA, Counted, drop_revealed, evidence, tolerance
 from commod.monitoring.state import KEPT, STEP, WatchState, money_on
 from tests.benchmarks import watch as nightly
 

@@ -31,8 +31,7 @@ from commod.dashboard.text.stories import called, story
 from commod.datasets import Task, TaskSpec, add_task, is_known, is_shipped, load_task
 from commod.experiments import prepare
 from commod.explain.checks import CHECKS, MARKS, Answer, check_merit
-from commod.explain.merit import explain_merit
-from commod.explain.what_if import FeatureRange, feature_ranges
+from commod.explain.what_if import FeatureRange, explain_merit, feature_ranges
 from commod.metrics.figures import CRITERIA
 from commod.metrics.pareto import undominated
 from commod.models.export import to_portable

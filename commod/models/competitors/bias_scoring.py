@@ -5,16 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from commod.models.adversary import Array
-from commod.models.competitors.base import Competitor, Rows
-from commod.models.competitors.membership import Membership, densities, fitted_membership
-from commod.models.validation import check_weight
+from commod.models.competitors.base import Rows
+from commod.models.competitors.membership import ByMembership
 
 # Directions that are tried where two bias scores are weighed, all around the circle.
 DIRECTIONS = 180
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BiasScoring(Competitor):
+class BiasScoring(ByMembership):
     """Flip f's decision Ŷ where Σ weight·(bias score) > 1; S is not needed at predict.
 
     The bias score of a person is (2Ŷ − 1)·(P(S=1 | x)/P(S=1) − P(S=0 | x)/P(S=0)) over f's confidence |2f(x) − 1|: how
@@ -40,25 +39,20 @@ class BiasScoring(Competitor):
     """
 
     alpha: float = 0.05
-    membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        alpha = check_weight("alpha", self.alpha)
-        self.membership_ = fitted_membership(self.membership, rows, y)
-        density = densities(self.membership_.joint(rows.X), self.fairness)
-        self.means_ = rows.mean(density)  # (conditions, groups), frozen for predict
-        found = rows.memory.of("MBS", rows.X, rows.logit, y, rows.groups, density, self.threshold_)
+        self._prepare(rows, y)
+        bias = self._bias(rows)
+        found = rows.memory.of("MBS", rows.X, rows.logit, y, rows.groups, bias, self.threshold_)
         if not found:  # every α chooses among the same rules
-            found["rules"] = _frontier(
-                rows, y - self.threshold_, self._bias(rows), y if density.shape[1] == 2 else None
-            )
+            found["rules"] = _frontier(rows, y - self.threshold_, bias, y if bias.shape[1] == 2 else None)
         gap, weights = found["rules"]
-        self.weights_ = weights[max(np.searchsorted(gap, alpha, side="right") - 1, 0)]
+        self.weights_ = weights[max(np.searchsorted(gap, self.alpha, side="right") - 1, 0)]
 
     def _bias(self, rows: Rows) -> Array:
         """P(S=1 | x)/P(S=1) − P(S=0 | x)/P(S=0), jointly with each label for equalized odds, (n, conditions)."""
-        density = densities(self.membership_.joint(rows.X), self.fairness) / self.means_
-        return density[:, :, 1] - density[:, :, 0]
+        weights = self._weights(rows)
+        return weights[:, :, 1] - weights[:, :, 0]
 
     def _margin(self, rows: Rows) -> Array:
         # With Ŷ = 1[2f > 1], Σ weight·score > 1 where this has another sign than 2f − 1.

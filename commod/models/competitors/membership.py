@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
-from commod.models.competitors.base import Rows
+from commod.models.competitors.base import Competitor, Rows
 
 
 class Membership(BaseEstimator):
@@ -55,13 +57,6 @@ class Membership(BaseEstimator):
         return hasattr(self, "model_")
 
 
-def fitted_membership(membership: Membership | None, rows: Rows, y: Array) -> Membership:
-    """The one that is given if it is fitted, else one learnt here."""
-    if membership is not None and membership.__sklearn_is_fitted__():
-        return membership
-    return Membership().fit(rows.X, y, rows.groups, rows.weight)
-
-
 def known_membership(sensitive: np.ndarray, n_groups: int, score: Array) -> Array:
     """P(S, Y | x) where S is known and P(Y | x) is f's score: one-hot(s) ⊗ (1 − f, f), shape (n, groups, 2)."""
     label = np.column_stack([1.0 - score, score])
@@ -75,3 +70,35 @@ def densities(joint: Array, fairness: str) -> Array:
     mean, it weighs the rows so that mean(weight·ŷ) is the group's positive rate (under that label).
     """
     return joint.transpose(0, 2, 1) if CRITERIA[fairness].by_label else joint.sum(axis=2)[:, None, :]
+
+
+class Weighing(Competitor, ABC):
+    """A method that weighs people by P(S, Y | x), by criterion and group; a subclass says what is known of S."""
+
+    @abstractmethod
+    def _joint(self, rows: Rows) -> Array:
+        """P(S, Y | x), shape (n, groups, 2)."""
+
+    def _prepare(self, rows: Rows, y: Array) -> None:
+        """Learn what the weights need: `means_`, (conditions, groups), which stay as they are at predict."""
+        self.means_ = rows.mean(densities(self._joint(rows), self.fairness))
+
+    def _weights(self, rows: Rows) -> Array:
+        """`densities`, of mean 1 on the training rows."""
+        return densities(self._joint(rows), self.fairness) / self.means_
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ByMembership(Weighing):
+    """One that asks a `membership`: a fitted one is used as it is; otherwise one is learnt on the training rows."""
+
+    membership: Membership | None = None
+
+    def _prepare(self, rows: Rows, y: Array) -> None:
+        known = self.membership is not None and self.membership.__sklearn_is_fitted__()
+        self.membership_ = self.membership if known else Membership().fit(rows.X, y, rows.groups, rows.weight)
+        super()._prepare(rows, y)
+
+    def _joint(self, rows: Rows) -> Array:
+        assert self.membership_ is not None
+        return self.membership_.joint(rows.X)

@@ -8,7 +8,7 @@ from scipy.stats import wasserstein_distance
 from sklearn.linear_model import LogisticRegression
 
 from commod.models.competitors import Wass1LogisticRegression
-from commod.models.competitors.wasserstein_penalty import distance_to_barycentre
+from commod.models.competitors.wasserstein import distance_to_barycentre
 from tests.fitting import case
 from tests.models.competitors.cases import base, people, positive_rates, standardised
 
