@@ -1,15 +1,14 @@
 """The Bayes-optimal rule of "accurate, fair, and near f" (paper, Prop. 4.2, corrected), on estimated probabilities."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commod.models.adversary import Array
-from commod.models.competitors.base import Competitor, GroupAware, Rows, chance_of_rows
+from commod.models.competitors.base import GroupAware, Rows, chance_of_rows
 from commod.models.competitors.lpp import NOISE, penalised_program
-from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
+from commod.models.competitors.membership import ByMembership, Membership, densities, known_membership
 from commod.models.validation import check_weight
 
 
@@ -60,59 +59,7 @@ def pull_of_many(score: Array, density: Array, lambda_fair: float, weight: Array
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _BayesRule(Competitor):
-    """The rule; a subclass says what is known of S."""
-
-    lambda_fair: float = 0.1
-    lambda_ratio: float = 0.1
-    membership: Membership | None = None
-
-    @abstractmethod
-    def _joint(self, rows: Rows) -> Array:
-        """P(S, Y | x), shape (n, groups, 2)."""
-
-    def _learn(self, rows: Rows, y: Array) -> None:
-        check_weight("lambda_fair", self.lambda_fair)
-        check_weight("lambda_ratio", self.lambda_ratio)
-        self.membership_ = fitted_membership(self.membership, rows, y)
-        joint = self._joint(rows)
-        density = densities(joint, self.fairness)
-        self.means_ = rows.mean(density)  # (conditions, groups), frozen for predict
-        groups = len(self.means_.T)
-        decided = rows.weighed((rows.logit > 0).astype(float))
-        truth = densities(np.eye(2 * groups)[2 * rows.groups + y.astype(int)].reshape(-1, groups, 2), self.fairness)
-        rates = np.einsum("n,ncs->cs", decided, truth) / rows.weighed(truth).sum(axis=0)
-        self.favoured_ = rates.argmax(axis=1)  # the group that f decides positively most often, by condition
-        if groups == 2:
-            self.pull_ = pull_of_two(self.favoured_)
-        else:
-            self.pull_ = np.zeros(self.means_.shape)
-            alone = self._score(joint, density / self.means_, rows) + self._noise(rows)
-            self.pull_ = pull_of_many(alone, density / self.means_, self.lambda_fair, rows.weight)
-
-    def _margin(self, rows: Rows) -> Array:
-        joint = self._joint(rows)
-        margin = self._score(joint, densities(joint, self.fairness) / self.means_, rows)
-        return margin if len(self.means_.T) == 2 or not self.pull_.any() else margin + self._noise(rows)
-
-    def _noise(self, rows: Rows) -> Array:
-        """Breaks ties: where the multipliers are solved for, a whole group may lie on the line, as in `OracleLPP`."""
-        return NOISE * (2.0 * chance_of_rows(Rows(rows.X, rows.logit, None), self.random_state) - 1.0)
-
-    def _score(self, joint: Array, density: Array, rows: Rows) -> Array:
-        return bayes_margin(
-            joint[:, :, 1].sum(axis=1),
-            density,
-            self.pull_,
-            (rows.logit > 0).astype(float),
-            lambda_fair=self.lambda_fair,
-            lambda_ratio=self.lambda_ratio,
-            threshold=self.threshold_,
-        )
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class BayesOptimal(_BayesRule):
+class BayesOptimal(ByMembership):
     """The Bayes-optimal rule on estimated P(S, Y | x) and f's labels, S not needed at predict (Prop. 4.2, corrected).
 
     It is optimal where the estimates are right. η is its own, not f's score: at λ_fair = 0 it differs from f where it
@@ -138,12 +85,48 @@ class BayesOptimal(_BayesRule):
         What λ_fair takes off a person's score for each group, as probably as they are of it.
     """
 
-    def _joint(self, rows: Rows) -> Array:
-        return self.membership_.joint(rows.X)
+    lambda_fair: float = 0.1
+    lambda_ratio: float = 0.1
+    membership: Membership | None = None
+
+    def _learn(self, rows: Rows, y: Array) -> None:
+        check_weight("lambda_fair", self.lambda_fair)
+        check_weight("lambda_ratio", self.lambda_ratio)
+        density = self._learn_densities(rows, y)
+        groups = len(self.means_.T)
+        decided = rows.weighed((rows.logit > 0).astype(float))
+        truth = densities(np.eye(2 * groups)[2 * rows.groups + y.astype(int)].reshape(-1, groups, 2), self.fairness)
+        rates = np.einsum("n,ncs->cs", decided, truth) / rows.weighed(truth).sum(axis=0)
+        self.favoured_ = rates.argmax(axis=1)  # the group that f decides positively most often, by condition
+        if groups == 2:
+            self.pull_ = pull_of_two(self.favoured_)
+        else:
+            self.pull_ = np.zeros(self.means_.shape)
+            alone = self._score(rows, density) + self._noise(rows)
+            self.pull_ = pull_of_many(alone, density, self.lambda_fair, rows.weight)
+
+    def _margin(self, rows: Rows) -> Array:
+        margin = self._score(rows, self._densities(rows))
+        return margin if len(self.means_.T) == 2 or not self.pull_.any() else margin + self._noise(rows)
+
+    def _noise(self, rows: Rows) -> Array:
+        """Breaks ties: where the multipliers are solved for, a whole group may lie on the line, as in `OracleLPP`."""
+        return NOISE * (2.0 * chance_of_rows(Rows(rows.X, rows.logit, None), self.random_state) - 1.0)
+
+    def _score(self, rows: Rows, density: Array) -> Array:
+        return bayes_margin(
+            self._joint(rows)[:, :, 1].sum(axis=1),
+            density,
+            self.pull_,
+            (rows.logit > 0).astype(float),
+            lambda_fair=self.lambda_fair,
+            lambda_ratio=self.lambda_ratio,
+            threshold=self.threshold_,
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class OracleBayes(GroupAware, _BayesRule):
+class OracleBayes(GroupAware, BayesOptimal):
     """The Bayes-optimal rule where S is known at predict, the paper's fairness-aware setting: η̄ is S itself.
 
     Parameters
@@ -152,7 +135,7 @@ class OracleBayes(GroupAware, _BayesRule):
     """
 
     def _joint(self, rows: Rows) -> Array:
-        of_group = self.membership_.joint(rows.X)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s
+        of_group = super()._joint(rows)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s
         chance = of_group[:, 1] / np.maximum(of_group.sum(axis=1), 1e-12)
         assert self.groups_ is not None
         return known_membership(rows.groups, len(self.groups_), chance)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from commod.models.adversary import Array
-from commod.models.competitors.base import Competitor, Rows
-from commod.models.competitors.membership import Membership, densities, fitted_membership
+from commod.models.competitors.base import Rows
+from commod.models.competitors.lpp import LPP
 from commod.models.validation import check_weight
 
 # Directions that are tried where two bias scores are weighed, all around the circle.
@@ -14,7 +14,7 @@ DIRECTIONS = 180
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BiasScoring(Competitor):
+class BiasScoring(LPP):
     """Flip f's decision Ŷ where Σ weight·(bias score) > 1; S is not needed at predict.
 
     The bias score of a person is (2Ŷ − 1)·(P(S=1 | x)/P(S=1) − P(S=0 | x)/P(S=0)) over f's confidence |2f(x) − 1|: how
@@ -30,39 +30,27 @@ class BiasScoring(Competitor):
     ----------
     alpha : float, default 0.05
         Largest difference of the groups' positive rates (under each label, for equalized odds) on the training rows.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
+    membership : as for `LPP`
 
     Attributes
     ----------
-    weights_ : (conditions,)
-        Of the bias scores; all 0 is f.
+    shift_ : (conditions, 2)
+        As of `LPP`: the weights, and less the weights; all 0 is f.
     """
-
-    alpha: float = 0.05
-    membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
         alpha = check_weight("alpha", self.alpha)
-        self.membership_ = fitted_membership(self.membership, rows, y)
-        density = densities(self.membership_.joint(rows.X), self.fairness)
-        self.means_ = rows.mean(density)  # (conditions, groups), frozen for predict
+        density = self._learn_densities(rows, y)
         found = rows.memory.of("MBS", rows.X, rows.logit, y, rows.groups, density, self.threshold_)
         if not found:  # every α chooses among the same rules
-            found["rules"] = _frontier(
-                rows, y - self.threshold_, self._bias(rows), y if density.shape[1] == 2 else None
-            )
+            bias = density[:, :, 1] - density[:, :, 0]
+            found["rules"] = _frontier(rows, y - self.threshold_, bias, y if density.shape[1] == 2 else None)
         gap, weights = found["rules"]
-        self.weights_ = weights[max(np.searchsorted(gap, alpha, side="right") - 1, 0)]
+        self.shift_ = np.outer(weights[max(np.searchsorted(gap, alpha, side="right") - 1, 0)], [1.0, -1.0])
 
-    def _bias(self, rows: Rows) -> Array:
-        """P(S=1 | x)/P(S=1) − P(S=0 | x)/P(S=0), jointly with each label for equalized odds, (n, conditions)."""
-        density = densities(self.membership_.joint(rows.X), self.fairness) / self.means_
-        return density[:, :, 1] - density[:, :, 0]
-
-    def _margin(self, rows: Rows) -> Array:
-        # With Ŷ = 1[2f > 1], Σ weight·score > 1 where this has another sign than 2f − 1.
-        return 2.0 * rows.score - 1.0 - self._bias(rows) @ self.weights_
+    def _gain(self, rows: Rows) -> Array:
+        # With Ŷ = 1[2f > 1], Σ weight·score > 1 where 2f − 1 less the weighed bias has another sign than 2f − 1.
+        return 2.0 * rows.score - 1.0
 
 
 def _frontier(rows: Rows, worth: Array, bias: Array, y: Array | None) -> tuple[Array, Array]:

@@ -1,6 +1,5 @@
 """LPP (Xian & Zhao 2024): the best fair decisions as a linear program, and its dual as the rule for new people."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +8,8 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack, kron, vstack
 
 from commod.models.adversary import Array
-from commod.models.competitors.base import Competitor, GroupAware, Rows, chance_of_rows
-from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
+from commod.models.competitors.base import GroupAware, Rows, chance_of_rows
+from commod.models.competitors.membership import ByMembership, Membership, known_membership
 from commod.models.validation import check_weight
 
 # Ties are broken by noise of 1e-4 of the mean risk, which is one half: that of 1 − P(ŷ | x) over both ŷ.
@@ -18,24 +17,14 @@ NOISE = 0.5e-4
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _LinearProgram(Competitor):
+class _LinearProgram(ByMembership):
     """The program and its dual; a subclass says what is known of S."""
 
     alpha: float = 0.05
 
-    @abstractmethod
-    def _joint(self, rows: Rows) -> Array:
-        """P(S, Y | x), shape (n, groups, 2)."""
-
-    def _prepare(self, rows: Rows, y: Array) -> None:
-        """What `_joint` needs."""
-
     def _learn(self, rows: Rows, y: Array) -> None:
         alpha = check_weight("alpha", self.alpha)
-        self._prepare(rows, y)
-        density = densities(self._joint(rows), self.fairness)
-        self.means_ = rows.mean(density)  # (conditions, groups), frozen for predict
-        self.shift_ = solve_program(self._gain(rows), density / self.means_, alpha, rows.weight)
+        self.shift_ = solve_program(self._gain(rows), self._learn_densities(rows, y), alpha, rows.weight)
 
     def _gain(self, rows: Rows) -> Array:
         """How much less is risked by ŷ = 1 than by ŷ = 0, which is 2f(x) − 1, with noise that breaks ties."""
@@ -44,8 +33,7 @@ class _LinearProgram(Competitor):
     def _margin(self, rows: Rows) -> Array:
         if not self.shift_.any():
             return 2.0 * rows.score - 1.0  # no constraint binds: g = f, and no lot decides a score of one half
-        density = densities(self._joint(rows), self.fairness) / self.means_
-        return self._gain(rows) + (density * self.shift_).sum(axis=(1, 2))
+        return self._gain(rows) + (self._densities(rows) * self.shift_).sum(axis=(1, 2))
 
 
 def solve_program(gain: Array, density: Array, alpha: float, weight: Array | None = None) -> Array:
@@ -126,14 +114,8 @@ class LPP(_LinearProgram):
 
     membership: Membership | None = None
 
-    def _prepare(self, rows: Rows, y: Array) -> None:
-        self.membership_ = fitted_membership(self.membership, rows, y)
-
     def _gain(self, rows: Rows) -> Array:
         return super()._gain(Rows(rows.X, rows.logit, None))  # the noise may not depend on S, which predict lacks
-
-    def _joint(self, rows: Rows) -> Array:
-        return self.membership_.joint(rows.X)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -147,6 +129,9 @@ class OracleLPP(GroupAware, _LinearProgram):
     ----------
     base_model, threshold, alpha, fairness, random_state : as for `LPP`
     """
+
+    def _learn_membership(self, rows: Rows, y: Array) -> None:
+        """Nothing: it is known."""
 
     def _joint(self, rows: Rows) -> Array:
         assert self.groups_ is not None

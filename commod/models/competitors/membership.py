@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
-from commod.models.competitors.base import Rows
+from commod.models.competitors.base import Competitor, Rows
 
 
 class Membership(BaseEstimator):
@@ -55,13 +55,6 @@ class Membership(BaseEstimator):
         return hasattr(self, "model_")
 
 
-def fitted_membership(membership: Membership | None, rows: Rows, y: Array) -> Membership:
-    """The one that is given if it is fitted, else one learnt here."""
-    if membership is not None and membership.__sklearn_is_fitted__():
-        return membership
-    return Membership().fit(rows.X, y, rows.groups, rows.weight)
-
-
 def known_membership(sensitive: np.ndarray, n_groups: int, score: Array) -> Array:
     """P(S, Y | x) where S is known and P(Y | x) is f's score: one-hot(s) ⊗ (1 − f, f), shape (n, groups, 2)."""
     label = np.column_stack([1.0 - score, score])
@@ -75,3 +68,31 @@ def densities(joint: Array, fairness: str) -> Array:
     mean, it weighs the rows so that mean(weight·ŷ) is the group's positive rate (under that label).
     """
     return joint.transpose(0, 2, 1) if CRITERIA[fairness].by_label else joint.sum(axis=2)[:, None, :]
+
+
+class ByMembership(Competitor):
+    """A method that asks who a person probably is, and weighs people by that."""
+
+    membership: Membership | None  # a field of those that can be given one
+
+    def _learn_membership(self, rows: Rows, y: Array) -> None:
+        """Use the one that is given if it is fitted, else learn one."""
+        given = self.membership
+        is_known = given is not None and given.__sklearn_is_fitted__()
+        self.membership_ = given if is_known else Membership().fit(rows.X, y, rows.groups, rows.weight)
+
+    def _joint(self, rows: Rows) -> Array:
+        """P(S, Y | x), shape (n, groups, 2)."""
+        assert self.membership_ is not None
+        return self.membership_.joint(rows.X)
+
+    def _learn_densities(self, rows: Rows, y: Array) -> Array:
+        """Learn what `_densities` needs, and give those of the training rows."""
+        self._learn_membership(rows, y)
+        found = densities(self._joint(rows), self.fairness)
+        self.means_ = rows.mean(found)  # (conditions, groups), frozen for predict
+        return found / self.means_
+
+    def _densities(self, rows: Rows) -> Array:
+        """Densities over their mean on the training rows, shape (n, conditions, groups)."""
+        return densities(self._joint(rows), self.fairness) / self.means_

@@ -7,8 +7,8 @@ import numpy as np
 
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
-from commod.models.competitors.base import Competitor, Rows
-from commod.models.competitors.membership import Membership, fitted_membership
+from commod.models.competitors.base import Rows
+from commod.models.competitors.membership import ByMembership, Membership
 from commod.models.validation import check_weight
 
 # How many combinations of thresholds are tried at once, about.
@@ -16,7 +16,7 @@ GRID = 200_000
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class OxonFair(Competitor):
+class OxonFair(ByMembership):
     """Thresholds by the likeliest group, found on a grid that is refined; S is not needed at predict.
 
     A classifier guesses everybody's group; those whom it cannot guess share a threshold of their own. The thresholds
@@ -66,7 +66,7 @@ class OxonFair(Competitor):
             raise ValueError(
                 f"favourable must be one of the labels in y, {self.classes_.tolist()}, got {self.favourable!r}."
             )
-        self.membership_ = fitted_membership(self.membership, rows, y)
+        self._learn_membership(rows, y)
         guess = self._guess(rows)
         cells = rows.weighed(np.eye(2 * groups)[2 * rows.groups + y.astype(int)])  # (n, recorded group × label)
         found = [_lines(rows.logit[guess == s], cells[guess == s]) for s in range(groups + 1)]
@@ -107,7 +107,7 @@ class OxonFair(Competitor):
 
     def _guess(self, rows: Rows) -> Array:
         """The likeliest group of each row, or one more than there are where it is not likely enough."""
-        chance = self.membership_.joint(rows.X).sum(axis=2)
+        chance = self._joint(rows).sum(axis=2)
         return np.where(chance.max(axis=1) < self.certainty_, chance.shape[1], chance.argmax(axis=1))
 
     def _margin(self, rows: Rows) -> Array:

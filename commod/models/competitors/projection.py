@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from commod.models.adversary import Array
 from commod.models.base_scores import logits_of_probabilities
 from commod.models.competitors.base import Rows, Scored
-from commod.models.competitors.membership import Membership, densities, fitted_membership
+from commod.models.competitors.membership import ByMembership, Membership, densities
 from commod.models.validation import check_weight
 
 # Keeps the multipliers bounded where the constraints are linearly dependent; too small to be seen in a score.
@@ -22,7 +22,7 @@ RIDGE = 1e-8
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _Projection(Scored):
+class _Projection(ByMembership, Scored):
     """What both share: who a person probably is, as weights of mean 1."""
 
     epsilon: float = 0.05
@@ -30,13 +30,12 @@ class _Projection(Scored):
 
     def _learn(self, rows: Rows, y: Array) -> None:
         self._epsilon = check_weight("epsilon", self.epsilon)
-        self.membership_ = fitted_membership(self.membership, rows, y)
-        self.means_ = rows.mean(densities(self.membership_.joint(rows.X), self.fairness))
+        self._learn_densities(rows, y)
         self.multipliers_ = self._solve(rows, *self._tilts(rows))
 
     def _tilts(self, rows: Rows) -> tuple[Array, Array]:
         """Factors (n, conditions, groups) whose mean with the score is a group's, and (n, conditions, 1) everyone's."""
-        density = densities(self.membership_.joint(rows.X), self.fairness)
+        density = densities(self._joint(rows), self.fairness)
         everyone = density.sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
         return density / self.means_, everyone
 

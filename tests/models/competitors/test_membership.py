@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from commod.models.competitors import LPP
 from commod.models.competitors.base import Rows
-from commod.models.competitors.membership import Membership, densities, fitted_membership, known_membership
+from commod.models.competitors.membership import Membership, densities, known_membership
 from tests.models.competitors.cases import GivenJoint, people
 
 pytestmark = pytest.mark.quick
@@ -83,10 +84,16 @@ def test_a_fitted_one_serves_again_and_an_unfitted_one_is_replaced():
     X, y, s = people(100)
     fitted = Membership().fit(X, y, s)
     rows = Rows(X, X[:, 0], s)
-    assert fitted_membership(fitted, rows, y) is fitted
+
+    def used(given):
+        g = LPP(membership=given)
+        g._learn_membership(rows, y)
+        return g.membership_
+
+    assert used(fitted) is fitted
     blank = Membership()
-    assert fitted_membership(blank, rows, y) is not blank
-    np.testing.assert_array_equal(fitted_membership(None, rows, y).joint(X), fitted.joint(X))
+    assert used(blank) is not blank
+    np.testing.assert_array_equal(used(None).joint(X), fitted.joint(X))
 
 
 def test_rows_of_no_known_group_are_left_out_and_groups_are_numbered_without_gaps():
