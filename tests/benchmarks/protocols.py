@@ -227,7 +227,7 @@ def table(key, points):
 
     rows = [[name, *(cell(found.get(aim, ())) for aim in aims)] for name, found in published(key)["rows"].items()]
     means = points.groupby(["name", "aim"])[list(protocol.shown)].mean() * scale
-    for name, title in {"f": "our f", **NAMES}.items():
+    for name, title in {"f": "FRAME's f" if key == "frame_adult" else "our f", **NAMES}.items():
         rows.append([title, *(cell(means.loc[name, aim]) if (name, aim) in means.index else "" for aim in aims)])
     sign = "gap at most" if protocol.figure == "gap" else "P-Rule at least"
     return [["", *("f" if aim == "f" else f"{sign} {aim}" for aim in aims)], *rows]
