@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from commod.experiments.checks import COMPARED_REFITS, answer_of_merit, matched_models
+from commod.experiments.checks import COMPARED_REFITS, answer_of_merit, answers_of_decisions, matched_models
 from commod.experiments.match import Match
-from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import refit
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Report, Sweep, train_cell

@@ -38,10 +38,12 @@ def fit(case: Case, callback=None, warm_start=None, **settings) -> Commod:
 
 @cache
 def swept(method: str, fairness: str = "demographic_parity") -> Sweep:
-    """A third of a method's sweep on Law School; of COMMOD, at two values of λ_ratio."""
+    """A third of a method's sweep on Law School; of COMMOD, six λ_fair at two values of λ_ratio."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("commod.experiments.sweep.EFFORT", EFFORT // 3)
-        patch.setitem(METHODS, "commod", replace(METHODS["commod"], others={"lambda_ratio": (0.05, 0.2)}))
+        own = METHODS["commod"]
+        few = replace(own.knob, sweep=(0.0, 1.0, 2.0, 3.0, 5.0, 8.0))
+        patch.setitem(METHODS, "commod", replace(own, knob=few, others={"lambda_ratio": (0.05, 0.2)}))
         return sweep_method(prepare("law_school"), method, fairness)
 
 

@@ -56,7 +56,6 @@ OPERATORS = re.compile(
     r"|ReplaceOrWithAnd|ReplaceBreakWithContinue|ReplaceContinueWithBreak|NumberReplacer|ZeroIterationForLoop)"
 )
 COPIED = ("commod", "tests", "data", "docs", "pages", "examples", ".streamlit", "app.py", "pyproject.toml", "README.md")
-LIMIT = 300.0  # seconds for the tests of one mutant; one that takes longer counts as killed
 
 
 def sample(checkout, count, seed):
@@ -125,16 +124,16 @@ def applied(source, mutant):
     return "\n".join([*lines[:at], *mutant["new"].splitlines(), *lines[at + len(old) :]]) + "\n"
 
 
-def run(checkout, mutants, jobs):
+def run(checkout, mutants, jobs, limit):
     """What became of each mutant: killed, survived or gone, and after how many seconds."""
     copies = queue.SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
         for i in range(jobs):
             copies.put(copied(checkout, Path(folder) / str(i)))
-        clean = {part: tested(copies, part, None) for part in sorted({mutant["part"] for mutant in mutants})}
+        clean = {part: tested(copies, part, None, limit) for part in sorted({mutant["part"] for mutant in mutants})}
         failing = [part for part, (killed, _) in clean.items() if killed]
         assert not failing, f"the tests of {failing} fail without a mutant"
-        found = pool.map(lambda mutant: tested(copies, mutant["part"], mutant), mutants)
+        found = pool.map(lambda mutant: tested(copies, mutant["part"], mutant, limit), mutants)
         results = []
         for mutant, (killed, seconds) in zip(mutants, found, strict=True):
             fate = "gone" if killed is None else "killed" if killed else "survived"
@@ -155,7 +154,7 @@ def copied(checkout, place):
     return place
 
 
-def tested(copies, part, mutant):
+def tested(copies, part, mutant, limit):
     """Whether a test fails (None if the mutant cannot be applied), and the seconds it took."""
     place = copies.get()
     file = place / mutant["file"] if mutant else None
@@ -167,14 +166,14 @@ def tested(copies, part, mutant):
                 return None, 0.0
             file.write_text(after, encoding="utf-8")
         start = time.monotonic()
-        return fails(place, PARTS[part][1]), time.monotonic() - start
+        return fails(place, PARTS[part][1], limit), time.monotonic() - start
     finally:
         if mutant and before:
             file.write_text(before, encoding="utf-8")
         copies.put(place)
 
 
-def fails(place, tests):
+def fails(place, tests, limit):
     """Whether one of these tests fails, or they do not end."""
     options = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0"]
     options += ["-o", "addopts=--strict-markers"]  # of xdist there is no need
@@ -184,7 +183,7 @@ def fails(place, tests):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(command, cwd=place, env=env, start_new_session=True, **quiet)
     try:
-        return process.wait(LIMIT) != 0
+        return process.wait(limit) != 0
     except subprocess.TimeoutExpired:
         return True
     finally:
@@ -231,6 +230,7 @@ def main():
         command.add_argument("--seed", type=int, default=0)
         command.add_argument("--jobs", type=int, default=os.cpu_count())
         command.add_argument("--parts", nargs="*", default=[*PARTS])
+        command.add_argument("--limit", type=float, default=300.0, help="seconds; a mutant that takes longer is killed")
     given = parser.parse_args()
     if given.command == "compare":
         return compare(json.loads(given.before.read_text()), json.loads(given.after.read_text()))
@@ -238,7 +238,7 @@ def main():
         given.mutants.write_text(json.dumps(sample(given.checkout.resolve(), given.count, given.seed), indent=1) + "\n")
         return 0
     mutants = [one for one in json.loads(given.mutants.read_text()) if one["part"] in given.parts]
-    results = run(given.checkout.resolve(), mutants, given.jobs)
+    results = run(given.checkout.resolve(), mutants, given.jobs, given.limit)
     given.result.write_text(json.dumps(results, indent=1) + "\n")
     print(dict(Counter((mutant["part"], mutant["fate"]) for mutant in results)))
     return 0

@@ -30,8 +30,8 @@ from commod.metrics.figures import CRITERIA
 from commod.models import WarmStart
 from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS
-from commod.models.settings import UPDATES
 from commod.models.threads import single_threaded
+from commod.models.validation import UPDATES
 from data.invented import MISSED
 from tests.benchmarks import checks, coverage, forms, line, minima, protocols, starts, target, tree_update, tuned, watch
 from tests.benchmarks.forms import share_beaten

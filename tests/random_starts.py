@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from commod.models.base_scores import base_logits
+from commod.models.base_models import base_logits
 from commod.models.best_response import LinearProblem, _newton, _Point
-from commod.models.settings import loss_weights
 from commod.models.training import TrainingData, ratio_form, shift_unit
+from commod.models.validation import loss_weights
 
 
 def training_data(case, model):

@@ -15,6 +15,7 @@ from tests.waiting import PATIENCE
 from tests.wire import Tab
 
 
+@pytest.mark.slow  # the benchmark as a whole
 def test_everyone_is_answered_and_no_session_is_lost(served):
     seen = asyncio.run(crowd.load(crowd.Ours, served, sessions=4, seconds=2, visit=False, patience=PATIENCE))
     assert [person.tab.problems for person in seen.people] == [[]] * 4

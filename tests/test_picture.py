@@ -104,14 +104,9 @@ def test_a_drag_along_trained_models_draws_each_and_moves_the_point(page):
     assert page.locator(".ghost").is_hidden()
 
 
-# Others in the default run: λ_concepts is dragged below, k moved by the keyboard.
+@pytest.mark.slow  # λ_concepts is dragged below
 @pytest.mark.parametrize(
-    ("name", "symbol"),
-    [
-        ("lambda_ratio", "λ_ratio"),
-        pytest.param("lambda_concepts", "λ_concepts", marks=pytest.mark.slow),
-        pytest.param("k", "k", marks=pytest.mark.slow),
-    ],
+    ("name", "symbol"), [("lambda_ratio", "λ_ratio"), ("lambda_concepts", "λ_concepts"), ("k", "k")]
 )
 def test_every_other_slider_trains_under_the_hand(page, name, symbol):
     before = value(page, name)
@@ -173,6 +168,7 @@ def test_a_picture_that_waits_says_how_many_come_before(page):
     page.unroute("**/model?*")
 
 
+@pytest.mark.slow  # Undo is tested on every page, and a key above
 def test_undo_shows_the_picture_before(page):
     before, here = figures(page), value(page, "k")
     slider(page, "k").locator("input").focus()
@@ -185,6 +181,7 @@ def test_undo_shows_the_picture_before(page):
     assert figures(page) == before
 
 
+@pytest.mark.slow  # a click opens it, too
 def test_a_finger_on_the_curve_opens_its_model(page):
     marks = page.locator(LINE).all()
     x, y = middle(marks[len(marks) // 2].bounding_box())
@@ -197,7 +194,7 @@ def test_a_finger_on_the_curve_opens_its_model(page):
 
 
 # The frontier last: beside its model, which has another λ_ratio, every λ_fair is trained anew.
-@pytest.mark.parametrize(("marks", "place"), [(LINE, 9), (FRONTIER, 0)])
+@pytest.mark.parametrize(("marks", "place"), [(LINE, 9), pytest.param(FRONTIER, 0, marks=pytest.mark.slow)])
 def test_pointing_shows_a_model_and_a_click_opens_it(page, marks, place):
     before, here, sent = figures(page), setting(page), len(page.sent)
     known = page.locator(marks).all()

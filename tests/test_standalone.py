@@ -106,10 +106,10 @@ def same(found, expected, within=1e-9):
 
 
 def some_settings_on(grid, name):
-    """Every λ_fair of the first form, and every form and criterion at the largest."""
-    first, largest = (grid["fairness"][0], grid["update"][0]), grid["lambda_fair"][-1]
+    """Every λ_fair and k of the first form, and every form and criterion at the largest."""
+    first, largest = (grid["fairness"][0], grid["update"][0]), (grid["lambda_fair"][-1], grid["k"][0])
     for settings in settings_on(grid, name):
-        if (settings.fairness, settings.update) == first or settings.lambda_fair == largest:
+        if (settings.fairness, settings.update) == first or (settings.lambda_fair, settings.k) == largest:
             yield settings
 
 
@@ -150,6 +150,7 @@ def test_they_agree_on_the_grid_of_the_command(browser, tmp_path, name):
     agree(browser, tmp_path / "page.html", grid, name)
 
 
+@pytest.mark.slow  # test_cli.py has the same digits of two processes
 def test_the_same_models_give_the_same_bytes():
     grid = TINY | {"update": ("decisions",)}
     assert made("law_school", grid, jobs=2) == made("law_school", grid, jobs=1)

@@ -69,28 +69,38 @@ def term_styles(outcomes: tuple[str, str], favourable: int = 1) -> tuple[MethodS
 
 
 def plot_waterfall(
-    frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable: int = 1, title: str = "Score as logit"
+    frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable: int = 1, line: float | None = None
 ) -> alt.LayerChart:
-    """The running sum on the scale of the logit, a row for each term.
+    """The running sum, a row for each term.
 
     `frame`: ``label`` (two lines, parted by "|", with the term's value), ``rank``, ``kind`` ("f", "g", "up" or "down"),
-    ``start, end`` (of the bar), ``ratio`` (what it adds to r, if anything). `outcomes`: what a score below and above 0
-    decides. `favourable`: which of them is better for a person; terms that lead to it have its colour.
+    ``start, end`` (of the bar), ``chance`` (at its end), ``ratio`` (what it adds to r, if anything). `outcomes`: what a
+    score below and above 0 decides. `favourable`: which of them is better for a person; terms that lead to it have its
+    colour. `line`: the logit at 0, where the sum is a logit; the axis then has chances.
     """
     low, high = outcomes
     styles = term_styles(outcomes, favourable)
     names = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
     ratio = [("ratio:Q", "In r", "+.3f")] if "ratio" in frame else []
     colours = [palette.F, palette.G, *(style.colour for style in styles)]
+    scale = alt.Scale(zero=True)
+    if line is None:
+        axis = x_axis("start:Q", ["Balance", f"above 0: “{high}”", f"below 0: “{low}”"], scale=scale)
+        so_far = ("end:Q", "Sum so far", "+.2f")
+    else:
+        chance = f"1 / (1 + exp(-datum.value - {line}))"
+        shown = f"format({chance}, abs({chance} - 0.5) > 0.4 ? '.1~%' : '.0%')"
+        axis = x_axis("start:Q", f"Chance of “{high}”", scale=scale, labelExpr=shown)
+        so_far = ("chance:Q", "Chance so far", ".1%")
     bars = alt.Chart().transform_calculate(line="replace(datum.label, '|', ', ')").mark_bar(height={"band": 0.62})
     bars = bars.encode(
-        x=x_axis("start:Q", [title, f"above 0: “{high}”", f"below 0: “{low}”"], scale=alt.Scale(zero=True)),
+        x=axis,
         x2="end:Q",
         y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
         color=coloured("kind:N", ["f", "g", "up", "down"], colours, None),
-        tooltip=tips(("line:N", "Term"), *ratio, ("end:Q", "Sum so far", "+.2f")),
+        tooltip=tips(("line:N", "Term"), *ratio, so_far),
     )
     # Once, not for each row; its meaning is told beside the chart, so it is no symbol of its own.
-    line = alt.Chart().transform_filter("datum.rank == 0").encode(x=alt.datum(0))
-    line = line.mark_rule(strokeDash=[5, 4], color=palette.FRONTIER, strokeWidth=1.5, aria=False)
-    return alt.layer(bars, line, data=frame).properties(height=alt.Step(36))
+    turns = alt.Chart().transform_filter("datum.rank == 0").encode(x=alt.datum(0))
+    turns = turns.mark_rule(strokeDash=[5, 4], color=palette.FRONTIER, strokeWidth=1.5, aria=False)
+    return alt.layer(bars, turns, data=frame).properties(height=alt.Step(36))

@@ -28,15 +28,17 @@ def plot_pareto(
     fairness_title: str = "Fairness",
     fairer: str = "",
     line: float | None = None,
+    line_name: str = "",
     called: tuple[tuple[str, str], ...] = (),
 ) -> alt.LayerChart:
     """Draw models as points.
 
     `frame`: ``kind`` (a key of `KINDS`), ``fairness, accuracy, change_rate, settings`` (words for the tooltip), ``id``
     (what a click on a point tried before returns), ``line`` (which line the point belongs to, empty for none),
-    ``order`` (along it). Later rows are drawn over earlier ones. `view`: fairness against accuracy, or accuracy against
-    changes. `fairness_title`, `fairer`: of its axis, and which way is fairer, with an arrow. `line`: at a value of
-    fairness. `called`: what kinds are called in another language.
+    ``order`` (along it), ``label`` (what stands beside it, if anything). Later rows are drawn over earlier ones.
+    `view`: fairness against accuracy, or accuracy against changes. `fairness_title`, `fairer`: of its axis, and which
+    way is fairer, with an arrow. `line`: at a value of fairness, with its name. `called`: what kinds are called in
+    another language.
     """
     scale = alt.Scale(zero=False, padding=14, nice=True)
     accuracy = "accuracy:Q", "Accuracy", "%"
@@ -63,15 +65,17 @@ def plot_pareto(
     points = points.mark_point(filled=True, opacity=0.95).add_params(pick)
     points = points.encode(color=color, shape=shape, size=alt.Size("size:Q", scale=None))
     points = points.encode(tooltip=tooltip, description="words:N")
-    named = base.transform_filter(alt.FieldOneOfPredicate("kind", [CURRENT, DEPLOYED]))
-    named = named.transform_calculate(name="slice(datum.kind, 0, 1)")
-    named = named.mark_text(dx=13, dy=-11, fontSize=16, fontWeight="bold", aria=False)
-    named = named.encode(color=color, text="name:N")
-    means = {"fairness": "mean(fairness)", "accuracy": "max(accuracy)", "change_rate": "max(change_rate)"}
-    others = base.transform_filter(alt.datum.kind == SPLITS).transform_aggregate(**means, groupby=["kind"])
-    others = others.transform_calculate(called=f"({names})[datum.kind]").encode(text="called:N")
-    others = others.mark_text(dy=-14, fontSize=12, color=palette.FRONTIER, aria=False)
-    layers = [lines, points, named, others]
+    # On the empty side of what they name: nothing is better than the frontier, and the line is seldom.
+    aside = 1 if fairer.endswith("→") or view == "changes" else -1
+    layers = [lines, points]
+    for kinds, side, how in (
+        ([CURRENT, DEPLOYED], 1, {"dx": 9, "dy": -11, "fontSize": 16, "fontWeight": "bold"}),
+        ([SWEEP, SPLITS, TRIED], aside, {"dy": -8, "fontSize": 12}),
+        ([PATH], -aside, {"dy": 10, "fontSize": 12}),
+    ):
+        named = base.transform_filter(alt.FieldOneOfPredicate("kind", kinds)).transform_filter("datum.label != ''")
+        align = {"align": "left" if side > 0 else "right", "dx": 8 * side} | how
+        layers.append(named.mark_text(aria=False, **align).encode(color=color, text="label:N"))
     if line is not None and view == "fairness":
-        layers.insert(0, line_at(line, f"{fairness_title} {line:g}"))
+        layers[:0] = line_at(line, f"{fairness_title} {line:g}", line_name)
     return alt.layer(*layers, data=frame).properties(height=470, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})

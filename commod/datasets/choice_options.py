@@ -1,14 +1,13 @@
 """What is what in a table, as a file of roles (``--roles roles.json``) and as options of a command.
 
 A file of roles has the fields of `Choice`. What it does not say is guessed as the page Your data guesses it, unless
-``only_named`` is true.
+``only_named`` is true. The few fields that people type by hand are options, too.
 """
 
 import argparse
 import csv
 import io
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -17,8 +16,7 @@ from typing import Any, NoReturn, get_type_hints
 import msgspec
 
 from commod.datasets.choice import Choice
-from commod.datasets.raw import OTHER
-from commod.uploads.json_file import check_schema, read_json
+from commod.uploads.json_file import check_schema, place_and_reason, read_json
 
 # What the app calls a file of roles, and how many bytes one may have.
 ROLES = "roles.json"
@@ -27,6 +25,8 @@ MAX_BYTES = 2**20
 _NO_ROLES = ("title", "threshold")
 _TYPES = {name: kind for name, kind in get_type_hints(Choice).items() if name not in _NO_ROLES}
 _TYPES |= {"sensitive_cut": float, "only_named": bool, "small_together": int}
+# The fields whose values are columns, or that map columns to something.
+COLUMN_FIELDS = {"target", "sensitive", "scores", "weight", "person", "time", "kinds", "merits", "cuts", "merge"}
 Roles = msgspec.defstruct(
     "Roles",
     [(name, kind | msgspec.UnsetType, msgspec.UNSET) for name, kind in _TYPES.items()],
@@ -59,121 +59,82 @@ def read_roles(content: bytes | str) -> dict[str, Any]:
     return {name: msgspec.convert(value, _TYPES[name]) for name, value in found.items()}
 
 
-def roles_in(words: Sequence[str]) -> dict[str, Any]:
-    """Roles as a record of a decision has them: a file's text, or in older records the options of a command."""
-    if len(words) == 1 and words[0].startswith("{"):
-        return read_roles(words[0])
-    return given_options(options_parser("These options say nothing about a file").parse_args(list(words)))
-
-
 # ---- options ----
 
-
-def _number(text: str) -> float:
-    try:
-        if math.isfinite(number := float(text)):
-            return number
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"takes a number, got {text!r}")
-
-
-def _row(text: str) -> list[str]:
-    """Texts between commas; one that holds a comma itself stands in quotes."""
-    try:
-        return next(csv.reader(io.StringIO(text, newline=""), strict=True), [])
-    except csv.Error:
-        return []
-
-
-def _merged(text: str) -> tuple[str, dict[str, str]]:
-    if len(row := _row(text)) < 3:
-        raise argparse.ArgumentTypeError(f"takes COLUMN,NAME,VALUE,… with commas between, got {text!r}")
-    column, name, *values = row
-    return column, dict.fromkeys(values, name)
-
-
-def _cuts(text: str) -> tuple[str, tuple[float, ...]]:
-    column, *cuts = _row(text) or [""]
-    try:
-        numbers = tuple(map(float, cuts))
-    except ValueError:
-        numbers = ()
-    if not numbers or not all(map(math.isfinite, numbers)):
-        raise argparse.ArgumentTypeError(f"takes a column and numbers, with commas between, got {text!r}")
-    return column, numbers
-
-
-_MANY: dict[str, Any] = {"nargs": "+", "action": "extend"}
-_AGAIN: dict[str, Any] = {"action": "append"}
-# Option, field of `Choice` (and what it says of the columns that follow), what follows it, help, and how it is read.
-_OPTIONS: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
-    ("--outcome", "target", "COLUMN", "what was decided or what happened", {}),
-    ("--outcome-cut", "target_cut", "NUMBER", "cut an outcome of numbers in two there", {"type": _number}),
-    ("--favourable", "favourable", "VALUE", "what is good for a person; repeat it for several values", _AGAIN),
-    ("--sensitive", "sensitive", "COLUMN", "whose groups are to be treated alike; two of them are crossed", _MANY),
-    ("--sensitive-cut", "sensitive_cut", "NUMBER", "cut a sensitive attribute in two there", {"type": _number}),
-    ("--cut", "cuts", "COLUMN,NUMBER,…", "cut a sensitive attribute into bands there", _MANY | {"type": _cuts}),
-    ("--merge", "merge", "COLUMN,NAME,VALUE,…", "put its values together under a name", _MANY | {"type": _merged}),
-    ("--groups", "groups", "VALUE", "those of its groups to look at; rows of others are left out", _MANY),
-    ("--unknown", "unknown", "train|drop", "rows of unknown group: train on them (default), or leave them out", {}),
-    ("--blank", "blanks", "VALUE", "a value of outcome or group that says nothing; repeatable", _AGAIN),
-    ("--weight", "weight", "COLUMN", "for how many people a row stands, as in a survey", {}),
-    ("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here", {}),
-    ("--scores-of", "turned", "favourable|other", "the outcome that the scores are of (default: favourable)", {}),
-    ("--scores-out-of", "scores_out_of", "NUMBER", "what they are divided by (100: percentages)", {"type": _number}),
-    ("--number", "kinds:number", "COLUMN", "features that are numbers", _MANY),
-    ("--category", "kinds:category", "COLUMN", "features that are categories", _MANY),
-    ("--leave-out", "kinds:leave out", "COLUMN", "columns that are no features", _MANY),
-    ("--missing", "missing", "fill|drop", "missing features: fill them in (default), or drop those rows", {}),
-    ("--more-is-merit", "merits:1", "COLUMN", "numbers of which more should never hurt", _MANY),
-    ("--less-is-merit", "merits:-1", "COLUMN", "numbers of which less should never hurt", _MANY),
-    ("--person", "person", "COLUMN", "whose row it is: all rows of a person on one side of the split", {}),
-    ("--time", "time", "COLUMN", "when it was: the latest rows are the test part", {}),
-    ("--confirm", "confirm", "SHARE", "seal so many people (0.2) for one verdict at the end", {"type": _number}),
+# Option, field of `Choice` (and what it says of the columns that follow), what follows it, and help.
+_OPTIONS = (
+    ("--outcome", "target", "COLUMN", "what was decided or what happened"),
+    ("--favourable", "favourable", "VALUE", "what is good for a person; repeat it for several values"),
+    ("--sensitive", "sensitive", "COLUMN", "whose groups are to be treated alike; two of them are crossed"),
+    ("--groups", "groups", "VALUE", "those of its groups to look at; rows of others are left out"),
+    ("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here"),
+    ("--scores-of", "turned", "favourable|other", "the outcome that the scores are of (default: favourable)"),
+    ("--number", "kinds:number", "COLUMN", "features that are numbers"),
+    ("--category", "kinds:category", "COLUMN", "features that are categories"),
+    ("--leave-out", "kinds:leave out", "COLUMN", "columns that are no features"),
+    ("--confirm", "confirm", "SHARE", "seal so many people (0.2) for one verdict at the end"),
 )
-# The fields whose values are columns, or that map columns to something.
-COLUMN_FIELDS = {field.partition(":")[0] for _, field, shown, _, _ in _OPTIONS if shown.startswith("COLUMN")}
+# Options that only lessons and older records of decisions have. Commands take these fields from a file of roles.
+_FORMER = {
+    "--outcome-cut": "target_cut",
+    "--sensitive-cut": "sensitive_cut",
+    "--cut": "cuts",
+    "--merge": "merge",
+    "--unknown": "unknown",
+    "--blank": "blanks",
+    "--weight": "weight",
+    "--scores-out-of": "scores_out_of",
+    "--missing": "missing",
+    "--more-is-merit": "merits:1",
+    "--less-is-merit": "merits:-1",
+    "--person": "person",
+    "--time": "time",
+    "--small-together": "small_together",
+}
+# Fields of which several texts may follow one option, and those whose option may be repeated.
+_SEVERAL, _REPEATED = ("sensitive", "groups", "kinds", "merits", "cuts", "merge"), ("favourable", "blanks")
+_PLACES = {name: place for name, place, *_ in _OPTIONS} | _FORMER
+
+
+def _add_option(parser: Any, name: str, **how: Any) -> None:
+    field = _PLACES[name].partition(":")[0]
+    many = {"nargs": "+", "action": "extend"} if field in _SEVERAL else {"action": "append"}
+    parser.add_argument(name, dest=f"choice_{_PLACES[name]}", **many, **how)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Let a parser understand the options."""
+    """Let a parser understand the options that people type."""
     group = parser.add_argument_group(
         "for a file", "What is what in it. What is not said is guessed as on the page Your data, and told."
     )
-    group.add_argument("--roles", type=Path, metavar="FILE", help="roles.json from the app; options come on top")
-    for name, field, shown, told, how in _OPTIONS:
+    told = "all that can be said of columns (see docs/workshop.md), as the app offers it; options come on top"
+    group.add_argument("--roles", type=Path, metavar="FILE", help=told)
+    for name, _, shown, told in _OPTIONS:
         choices = shown.split("|") if "|" in shown else None
-        group.add_argument(name, dest=f"choice_{field}", metavar=shown, help=told, choices=choices, **how)
+        _add_option(group, name, metavar=shown, help=told, choices=choices)
     group.add_argument("--only-named", action="store_true", help="leave out columns that no option names")
-    group.add_argument(
-        "--small-together",
-        type=int,
-        metavar="ROWS",
-        help=f"put values of a sensitive attribute that fewer rows have together as “{OTHER}”",
-    )
 
 
 class _Parser(argparse.ArgumentParser):
-    def __init__(self, wrong: str) -> None:
-        super().__init__(add_help=False)
-        self.wrong = wrong
-
     def error(self, message: str) -> NoReturn:
-        raise ValueError(f"{self.wrong}: {message}.")
+        raise ValueError(f"These options say nothing about a file: {message}.")
 
 
-def options_parser(wrong: str) -> argparse.ArgumentParser:
-    """A parser of the options alone. It raises a ValueError that begins with `wrong` instead of ending the program."""
-    parser = _Parser(wrong)
+def roles_in(words: Sequence[str]) -> dict[str, Any]:
+    """Roles from a file's text or, as lessons and older records of decisions have them, from options."""
+    if len(words) == 1 and words[0].startswith("{"):
+        return read_roles(words[0])
+    parser = _Parser(add_help=False)
     add_options(parser)
-    return parser
+    for name in _FORMER:
+        _add_option(parser, name)
+    return given_options(parser.parse_args(list(words)))
 
 
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fields of `Choice`, ``only_named`` and ``small_together`` that a command gives.
+    """Fields of `Choice`, ``only_named`` and ``small_together`` that options give.
 
-    Raises ValueError if the file of roles cannot be read or a column is given two parts.
+    Raises ValueError if the file of roles cannot be read, a column is given two parts, or a value is none of its field.
     """
     given: dict[str, Any] = {}
     if arguments.roles is not None:
@@ -181,32 +142,46 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
             given = read_roles(arguments.roles.read_bytes())
         except OSError as error:
             raise ValueError(f"{arguments.roles} cannot be read ({error.strerror}): give a roles.json.") from None
-    named: dict[str, dict[str, Any]] = {}
-    for name, place, _, _, _ in _OPTIONS:
-        value = getattr(arguments, f"choice_{place}")
-        if value is None:
-            continue
+    said: dict[str, Any] = {}
+    for name, place in _PLACES.items():
+        values: list[str] = getattr(arguments, f"choice_{place}", None) or []
         field, _, key = place.partition(":")
-        if key:
-            columns = named.setdefault(field, {})
-            if twice := [column for column in value if column in columns]:
+        if key and values:
+            columns = said.setdefault(field, {})
+            if twice := [column for column in values if column in columns]:
                 raise ValueError(f"“{twice[0]}” is named by {name} and by another option: name it once.")
-            columns |= dict.fromkeys(value, int(key) if field == "merits" else key)
-        else:
-            given[field] = _joined(field, value)
-    for field, columns in named.items():
-        given[field] = {**given.get(field, {}), **columns}
-    if arguments.small_together is not None:
-        given["small_together"] = arguments.small_together
+            columns |= dict.fromkeys(values, int(key) if field == "merits" else key)
+        elif values:
+            said[field] = _joined(field, values)
+    for field, value in said.items():
+        try:
+            found = msgspec.convert(value, _TYPES[field], strict=False)  # numbers are typed as texts
+        except msgspec.ValidationError as error:
+            name = next(name for name, place in _PLACES.items() if place.partition(":")[0] == field)
+            raise ValueError(f"{name}: {place_and_reason(error)}.") from None
+        given[field] = {**given.get(field, {}), **found} if field in ("kinds", "merits") else found
     return given | ({"only_named": True} if arguments.only_named else {})
 
 
-def _joined(field: str, value: Any) -> Any:
-    """The value of a field from what was typed after its option."""
+def _joined(field: str, values: list[str]) -> Any:
+    """The value of a field from the texts that follow its options."""
+    if field == "cuts":
+        return {column: cuts for column, *cuts in map(_row, values)}
     if field == "merge":
-        return {column: {k: v for c, names in value if c == column for k, v in names.items()} for column, _ in value}
+        merged: dict[str, dict[str, str]] = {}
+        for column, name, *levels in map(_row, values):
+            merged.setdefault(column, {}).update(dict.fromkeys(levels, name))
+        return merged
     if field == "turned":
-        return value == "other"
-    if field in ("sensitive", "favourable") and len(value) == 1:
-        return value[0]
-    return dict(value) if field == "cuts" else tuple(value) if isinstance(value, list) else value
+        return values[-1] == "other"
+    if field in (*_SEVERAL, *_REPEATED):
+        return values[0] if len(values) == 1 and field in ("sensitive", "favourable") else values
+    return values[-1]
+
+
+def _row(text: str) -> list[str]:
+    """Texts between commas; one that holds a comma itself stands in quotes."""
+    row = next(csv.reader(io.StringIO(text, newline="")), [])
+    if len(row) < 2:
+        raise ValueError(f"{text!r} should be a column and what is said of it, with commas between.")
+    return row

@@ -66,7 +66,7 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
     if "threshold" not in given:
         choice = with_a_line(table.frame, choice)
     own = make_task(table.frame, choice, name=name)
-    told = [*table.notices, *_guesses_in_words(choice, guesses, given), *own.done]
+    told = [*table.notices, *_guesses_in_words(choice, guesses, given), *map(str, own.done)]
     repeats = find_repeats(roles.possible_people(table.frame, guesses), choice)
     told += [f"Take care: {sentence}" for sentence in [*find_leaks(own), *repeats]]
     return own.task, told

@@ -23,25 +23,18 @@ from commod.wording import with_capital
 MAX_ENCODED = 50_000_000
 
 
-class Done(str):
-    """A sentence on what was done to a table, and its parts for a row of a table: column, rows (or cells), and what."""
+@dataclass(frozen=True)
+class Done:
+    """A step that was taken with a table: what was done to how many rows, cells, levels or values of a column."""
 
-    column: str
-    rows: int
     what: str
+    column: str = ""
+    count: int = 0
+    of: str = "row"
 
-    def __new__(cls, template: str, column: str = "", rows: int = 0, **more: str) -> Done:
-        """The sentence of a template with places for ``{rows}``, ``{column}`` and whatever more is given.
-
-        What follows the number of rows agrees with it: ``{rows} row{s} … {are} left out``, ``become{es}``.
-        """
-        one = rows == 1
-        agree = {"s": ("", "s"), "es": ("s", ""), "are": ("is", "are"), "their": ("its", "their")}
-        more |= {place: single if one else several for place, (single, several) in agree.items()}
-        done = super().__new__(cls, template.format(rows=f"{rows:,}", column=f"“{_short(column)}”", **more))
-        what = template.format(rows="", column="it", **more).strip()
-        done.column, done.rows, done.what = column, rows, with_capital(what)
-        return done
+    def __str__(self) -> str:
+        counted = f"{count_of(self.count, self.of)} {self.what}" if self.count else self.what
+        return f"“{_short(self.column)}”: {counted}." if self.column else f"{with_capital(counted)}."
 
 
 @dataclass(frozen=True)
@@ -83,9 +76,9 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     keep = outcome.notna() & (codes >= (UNKNOWN if choice.unknown == "train" else 0))
     for known in (scores, times):
         keep = keep if known is None else keep & known.notna()
-    done = _dropped_in_words(outcome, codes, scores, times, choice)
-    done += chain(*(_respelled_in_words(frame[column]) for column in (choice.target, *choice.sensitive_columns)))
-    done += _merges_in_words(choice)
+    done = _dropped(outcome, codes, scores, times, choice)
+    done += chain(*(_respelled(frame[column]) for column in (choice.target, *choice.sensitive_columns)))
+    done += _merges(choice)
     taken = (choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight)
     kinds = {column: kind for column, kind in choice.kinds.items() if column in frame.columns and column not in taken}
     names = [column for column, kind in kinds.items() if kind != "leave out"]
@@ -95,7 +88,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     done += told
     whole = X.notna().all(axis=1)
     if not whole.all():
-        done.append(Done("{rows} row{s} with a missing feature {are} left out.", rows=int((~whole).sum())))
+        done.append(Done("with a missing feature, left out", count=int((~whole).sum())))
     index = X.index[whole]
     X = X.loc[index]  # the numbers of the file's rows stay, so that a person can be found in it
     y = outcome.loc[index].isin(choice.good_values).astype(int)
@@ -103,7 +96,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     _check_cells(y, s, grouping.groups)
     weight = _checked_weight(frame.loc[index, choice.weight]) if choice.weight else None
     constant = [column for column in X.columns if len(pd.unique(X[column])) == 1]
-    done += [Done("{column}: the same in all rows that are left, and so left out.", column) for column in constant]
+    done += [Done("the same in all rows that are left, and so left out", column) for column in constant]
     X = X.drop(columns=constant)
     contract = tuple(rule for rule in contract if rule.name in X.columns)
     if X.empty or not len(X.columns):
@@ -112,18 +105,18 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     spec = _spec(name, choice, grouping, contract, outcome.loc[index])
     if weight is not None:
         span = f"{weight.min():g} to {weight.max():g}"
-        done.append(Done("A row stands for as many people as {column} says, {span}.", choice.weight, span=span))
+        done.append(Done(f"says for how many people a row stands, {span}", choice.weight))
     if choice.turned:
-        done.append(Done("The scores in {column} are turned round: 1 less each of them is used.", choice.scores))
+        done.append(Done("scores turned round: 1 less each of them is used", choice.scores))
     if scores is not None:
         X = X.assign(**{choice.scores: scores.loc[index].to_numpy(dtype=float)})
         decimal = _decimal(frame, choice.scores) or "."
         rule = ColumnRule(choice.scores, "number", decimal, divide=choice.scores_out_of, turned=choice.turned)
         contract = (*contract, rule)
     if 0.7 * len(X) > MAX_TRAINING:
-        done.append(Done(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them."))
+        done.append(Done(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them"))
     about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
-    sheet = "\n\n".join([about, *done])  # no markup: names of files and columns may hold anything
+    sheet = "\n\n".join([about, *map(str, done)])  # no markup: names of files and columns may hold anything
     task = Task(
         spec=spec,
         X=X,
@@ -140,7 +133,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     )
     if choice.confirm:
         task = _sealed(task, choice.confirm)
-        done.append(Done("{rows} row{s} {are} sealed until a decision is made.", rows=len(X) - len(task.y)))
+        done.append(Done("sealed until a decision is made", count=len(X) - len(task.y)))
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
 
@@ -196,7 +189,7 @@ def _made_in_words(choice: Choice) -> str:
         f"“{_short(column)}” is cut at {', '.join(f'{cut:.10g}' for cut in cuts)}."
         for column, cuts in choice.cuts.items()
     ]
-    told += _merges_in_words(choice)
+    told += map(str, _merges(choice))
     if choice.weight:
         told.append(f"Rows are weighted by “{_short(choice.weight)}”.")
     if choice.time:
@@ -357,41 +350,38 @@ def _check_split(task: Task, choice: Choice) -> None:
             raise ChoiceError(f"Split {way}, the rows to {what} lack an outcome in a group: split in another way.")
 
 
-def _dropped_in_words(
+def _dropped(
     outcome: pd.Series, codes: pd.Series, scores: pd.Series | None, times: pd.Series | None, choice: Choice
 ) -> list[Done]:
     by = CROSS.join(choice.sensitive_columns)
     unknown = int((codes == UNKNOWN).sum())
-    parts = [(int(outcome.isna().sum()), "without an outcome in", choice.target)]
-    parts.append((unknown if choice.unknown == "drop" else 0, "without a value in", by))
-    parts.append((int((codes == own_groups.OTHERS).sum()), "of other groups of", by))
+    parts = [(int(outcome.isna().sum()), "without an outcome", choice.target)]
+    parts.append((unknown if choice.unknown == "drop" else 0, "without a value", by))
+    parts.append((int((codes == own_groups.OTHERS).sum()), "of other groups", by))
     for known, what, column in ((scores, "score", choice.scores), (times, "time", choice.time)):
         if known is not None:
-            parts.append((int(known.isna().sum()), f"without a {what} in", column))
-    left_out = "{{rows}} row{{s}} {} {{column}} {{are}} left out."
-    done = [Done(left_out.format(what), column, rows) for rows, what, column in parts if rows]
+            parts.append((int(known.isna().sum()), f"without a {what}", column))
+    done = [Done(f"{what}, left out", column, rows) for rows, what, column in parts if rows]
     if choice.unknown == "train" and unknown:
-        told = "{rows} row{s} without a value in {column} {are} trained on; what is measured rests on the others."
-        done.append(Done(told, by, unknown))
+        done.append(Done("without a value: trained on, never measured on", by, unknown))
     return done
 
 
-def _respelled_in_words(values: pd.Series) -> list[Done]:
-    told = "{rows} cell{s} of {column} {are} read as a more common value that differs only in capitals or spaces."
-    return [Done(told, str(values.name), rows)] if (rows := raw.respelled(values)) else []
+def _respelled(values: pd.Series) -> list[Done]:
+    what = "read as a more common value that differs only in capitals or spaces"
+    return [Done(what, str(values.name), cells, "cell")] if (cells := raw.respelled(values)) else []
 
 
-def _merges_in_words(choice: Choice) -> list[Done]:
-    """What was put together, a sentence for each new name."""
-    told = []
+def _merges(choice: Choice) -> list[Done]:
+    """What was put together, a step for each new name."""
+    done = []
     for column, names in choice.merge.items():
         for name in dict.fromkeys(names.values()):
             levels = [f"“{_short(level)}”" for level, new in names.items() if new == name != level]
             if levels:
                 listed = ", ".join(levels[:5]) + (" …" if len(levels) > 5 else "")
-                template = "What was {levels} in {column} is called “{name}”."
-                told.append(Done(template, column, len(levels), levels=listed, name=_short(name)))
-    return told
+                done.append(Done(f"called “{_short(name)}”: {listed}", column, len(levels), "value"))
+    return done
 
 
 def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, raw.Contract, list[Done]]:
@@ -406,23 +396,21 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, raw.Co
         unfilled = raw.read_column(cells, replace(rule, fill=None))
         gaps = int(unfilled.isna().sum())
         if rule.kind == "category":
-            told += _respelled_in_words(cells)
+            told += _respelled(cells)
             if rule.other:
                 rare = raw.read_levels(cells, rule.decimal).nunique() - (raw.MAX_LEVELS - 1)
-                told.append(Done(f"{{rows}} rare level{{s}} of {{column}} become{{es}} “{raw.OTHER}”.", name, rare))
+                told.append(Done(f"that are rare, now “{raw.OTHER}”", name, rare, "level"))
             if gaps and rule.fill:
-                told.append(Done("{rows} missing in {column} become{es} a level of {their} own.", name, gaps))
+                told.append(Done("missing, now a level of their own", name, gaps, "cell"))
         else:
             if gaps == len(cells):
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
             if rule.kind == "date":
-                told.append(Done("The dates in {column} are counted in days since 1 January 1970.", name))
+                told.append(Done("dates, counted in days since 1 January 1970", name))
             if wrong := int((unfilled.isna() & ~raw.missing_in(cells)).sum()):
-                as_missing = f"{{rows}} cell{{s}} of {{column}} {{are}} no {rule.kind}{{s}} and count{{es}} as missing."
-                told.append(Done(as_missing, name, wrong))
+                told.append(Done(f"without a {rule.kind}, counted as missing", name, wrong, "cell"))
             if gaps and rule.fill is not None:
-                median = f"{{rows}} missing in {{column}} {{are}} set to its median, {rule.fill:g}."
-                told.append(Done(median, name, gaps))
+                told.append(Done(f"missing, set to the median, {rule.fill:g}", name, gaps, "cell"))
         values = unfilled if rule.fill is None else unfilled.where(unfilled.notna(), rule.fill)
         columns[name] = values.astype("category") if rule.kind == "category" else values
         contract.append(rule)

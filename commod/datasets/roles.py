@@ -109,11 +109,6 @@ class Guess(str):
         return self.confidence >= ASK_BELOW
 
 
-def columns_of_classes(guesses: pd.DataFrame) -> list[str]:
-    """Columns that can be outcome or sensitive attribute as they are; `guesses` are those of `guess_columns`."""
-    return [str(column) for column in guesses.index[guesses["values"].between(2, MAX_VALUES)]]
-
-
 def columns_of_numbers(guesses: pd.DataFrame) -> list[str]:
     """Columns that can be an outcome or a sensitive attribute if they are cut: numbers of three values or more."""
     return [str(column) for column in guesses.index[(guesses["kind"] == "number") & (guesses["values"] > 2)]]
@@ -126,8 +121,9 @@ def values_of(column: pd.Series, cut: float | Sequence[float] | None = None) -> 
 
 def columns_of_roles(guesses: pd.DataFrame) -> list[str]:
     """Columns that can be an outcome or a sensitive attribute, be it after a cut, in the order of the file."""
-    found = {*columns_of_classes(guesses), *columns_of_numbers(guesses)}
-    return [str(column) for column in guesses.index if column in found]
+    has_classes = guesses["values"].between(2, MAX_VALUES)
+    numbers = columns_of_numbers(guesses)
+    return [str(column) for column in guesses.index if has_classes[column] or column in numbers]
 
 
 def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:

@@ -1,7 +1,7 @@
 """Requirements, verdicts, choosing by pairs, and sealed decisions."""
 
 from commod.decisions.facts import Facts, Measured, facts_of, facts_of_counts, facts_of_f
-from commod.decisions.pairs import ANSWERS, Answer, Interview, Preference, models_to_choose_from
+from commod.decisions.pairs import ANSWERS, Interview, PairAnswer, Preference, models_to_choose_from
 from commod.decisions.record import (
     TRIED,
     DecisionError,
@@ -17,7 +17,7 @@ from commod.decisions.record import (
     with_opened,
 )
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
-from commod.decisions.rivals import Best, best_under, collapse_of
+from commod.decisions.rivals import BestModel, best_under, collapse_of
 from commod.decisions.verdicts import VERDICTS, check_requirements, met_in_words, more_people, overall
 from commod.decisions.verify import not_checked, open_sealed, other_versions, verify_record
 
@@ -27,12 +27,12 @@ __all__ = [
     "RULES",
     "TRIED",
     "VERDICTS",
-    "Answer",
-    "Best",
+    "BestModel",
     "DecisionError",
     "Facts",
     "Interview",
     "Measured",
+    "PairAnswer",
     "Preference",
     "Requirements",
     "RequirementsError",

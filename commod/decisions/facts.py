@@ -13,7 +13,7 @@ from commod.experiments.refits import Refits
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell
 from commod.explain.checks import check_again
-from commod.explain.plausibility import SURE
+from commod.explain.plausibility import counts_of_changes
 from commod.metrics.counts import Counts, sizes_of_groups, tally
 from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
@@ -141,21 +141,6 @@ def _facts_of_scene(
         refits={} if refits is None else _over_refits(refits),
         n_refits=0 if refits is None else len(refits),
     )
-
-
-def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
-    """Of the changed decisions, how many f was sure of and, where labels are given, how many are right by them.
-
-    `certain` is f's probability for its own decision (`commod.explain.plausibility.certainty`).
-    Returns ``sure`` and ``right``, each with the number of changed decisions behind it.
-    """
-    after = np.asarray(after)
-    changed = np.asarray(before) != after
-    whole = int(changed.sum())
-    found = {"sure": (int((np.asarray(certain)[changed] > SURE).sum()), whole)}
-    if y is not None:
-        found["right"] = (int((after == np.asarray(y))[changed].sum()), whole)
-    return found
 
 
 def _by_requirement(refits: Refits) -> dict[str, pd.Series]:

@@ -66,7 +66,7 @@ def models_to_choose_from(scene: Scene, sweep: Sweep) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Answer:
+class PairAnswer:
     """What was said of two models, by their places: "a", "b", "n" for no difference, or "s" if it was skipped."""
 
     a: int
@@ -157,7 +157,7 @@ class Interview:
 
     # ---- asking ----
 
-    def next_question(self, answers: Sequence[Answer]) -> tuple[int, int] | None:
+    def next_question(self, answers: Sequence[PairAnswer]) -> tuple[int, int] | None:
         """Places of the models A and B to be asked about next; None when enough is known, or all was asked."""
         told = sum(answer.said != "s" for answer in answers)
         if (
@@ -169,13 +169,13 @@ class Interview:
         again = self._to_repeat(answers) if len(answers) + 1 in REPEATS else None
         return again or self.most_telling(answers)
 
-    def _to_repeat(self, answers: Sequence[Answer]) -> tuple[int, int] | None:
+    def _to_repeat(self, answers: Sequence[PairAnswer]) -> tuple[int, int] | None:
         """The first choice that has not come again, its sides swapped."""
         pairs = [frozenset((answer.a, answer.b)) for answer in answers]
         once = [answer for answer, pair in zip(answers, pairs, strict=True) if pairs.count(pair) == 1]
         return next(((answer.b, answer.a) for answer in once if answer.is_choice), None)
 
-    def most_telling(self, answers: Sequence[Answer]) -> tuple[int, int] | None:
+    def most_telling(self, answers: Sequence[PairAnswer]) -> tuple[int, int] | None:
         """The pair whose better model has the highest expected utility; none that was asked about before."""
         if len(self._places) < 2:
             return None
@@ -191,19 +191,19 @@ class Interview:
         swap = np.random.default_rng((self.seed, len(answers))).random() < 0.5
         return (pair[1], pair[0]) if swap else (pair[0], pair[1])
 
-    def replay(self, said: str) -> list[Answer]:
+    def replay(self, said: str) -> list[PairAnswer]:
         """The answers behind the letters of `ANSWERS` that were given, one after another."""
-        answers: list[Answer] = []
+        answers: list[PairAnswer] = []
         for letter in said:
             pair = self.next_question(answers)
             if pair is None:
                 break
-            answers.append(Answer(*pair, letter))  # type: ignore[arg-type]
+            answers.append(PairAnswer(*pair, letter))  # type: ignore[arg-type]
         return answers
 
     # ---- what the answers say ----
 
-    def _likely(self, answers: Sequence[Answer]) -> np.ndarray:
+    def _likely(self, answers: Sequence[PairAnswer]) -> np.ndarray:
         """Probability of each preference that was drawn."""
         log = np.zeros(DRAWN)
         for answer in answers:
@@ -213,12 +213,12 @@ class Interview:
         likely: np.ndarray = np.exp(log - log.max())
         return likely / likely.sum()
 
-    def _log_chances(self, answer: Answer) -> tuple[np.ndarray, np.ndarray]:
+    def _log_chances(self, answer: PairAnswer) -> tuple[np.ndarray, np.ndarray]:
         """Logarithms of the probabilities that A, and that B, is chosen."""
         margin = self._drawn.steady * self._margin(answer)
         return -np.logaddexp(0, -margin), -np.logaddexp(0, margin)
 
-    def _margin(self, answer: Answer) -> np.ndarray:
+    def _margin(self, answer: PairAnswer) -> np.ndarray:
         """By how much A is better than B under each preference."""
         utility = self._drawn.utility
         found: np.ndarray = utility[:, self._places.index(answer.a)] - utility[:, self._places.index(answer.b)]
@@ -231,7 +231,7 @@ class Interview:
         lost = utility.max(axis=1) - utility[:, best]
         return best, float(likely @ (lost <= NEARLY * np.ptp(utility, axis=1)))
 
-    def preference(self, answers: Sequence[Answer]) -> Preference:
+    def preference(self, answers: Sequence[PairAnswer]) -> Preference:
         """The model that the answers lead to, how sure that is, and how consistent they were."""
         likely = self._likely(answers)
         best, sure = self._best(likely)
@@ -249,7 +249,7 @@ class Interview:
         )
 
 
-def _repeated(answers: Sequence[Answer]) -> tuple[int, int]:
+def _repeated(answers: Sequence[PairAnswer]) -> tuple[int, int]:
     """Of the questions that came twice and were both times answered by a choice, how many alike; and how many."""
     first: dict[frozenset[int], int] = {}
     same = repeated = 0

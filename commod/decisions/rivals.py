@@ -22,7 +22,7 @@ LOOKED_AT = 10
 
 
 @dataclass(frozen=True)
-class Best:
+class BestModel:
     """The best model of a method under requirements.
 
     Attributes
@@ -119,7 +119,7 @@ def share_against(direction: str, scene: Scene, sweep: Sweep) -> pd.Series:
     return pd.Series([np.average(each, weights=scene.test.weight) for each in against], index=sweep.points.index)
 
 
-def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> Best:
+def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> BestModel:
     """The best model of a sweep under requirements.
 
     Of those that meet them on the test people, the most accurate that does so beyond doubt, else the most accurate; of
@@ -138,12 +138,12 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> Best:
     idle = (points["change_rate"].to_numpy() == 0) & ((total > 0) | (not applies))
     order = np.lexsort((points["change_rate"].to_numpy(), -points["accuracy"].to_numpy(), total, idle, unsound))
     meeting = [int(place) for place in order if total[place] == 0 and not unsound[place]]
-    found: Best | None = None
+    found: BestModel | None = None
     for place in (meeting or [int(order[0])])[:LOOKED_AT]:
         model = sweep.models[place]
         facts = facts_of(scene, model.decisions_test, model.cell)
         checked = check_requirements(requirements, facts)
-        best = Best(sweep.method, place, model, facts, checked, collapse[place])
+        best = BestModel(sweep.method, place, model, facts, checked, collapse[place])
         if found is None or _certainty(best) < _certainty(found):
             found = best
         if not _certainty(found):
@@ -152,6 +152,6 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> Best:
     return found
 
 
-def _certainty(best: Best) -> int:
+def _certainty(best: BestModel) -> int:
     """In how many of its verdicts there is doubt, or worse."""
     return int((best.checked["verdict"] != "pass").sum())

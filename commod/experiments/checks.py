@@ -2,23 +2,33 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from commod.experiments.match import Match
-from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell, Model, Report, Sweep, Trained, train_cell
-from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.merit import explain_merit
+from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record
+from commod.explain.plausibility import explain_record
 from commod.explain.proxies import explain_proxies
+from commod.explain.what_if import explain_merit
 from commod.metrics.calibration import calibration_by_group, reliability_table
 
 # Refits of each method where methods are compared, COMMOD's too: equal effort. They take 1 to 26 s a method on a busy
 # core for law_school and compas, and more than a minute with AdvDebias, or with LPP on adult.
 COMPARED_REFITS = 20
+
+
+def answers_of_decisions(scene: Scene, decisions: Any, record: pd.DataFrame | None = None) -> dict[str, Answer]:
+    """What decisions on the test rows alone answer (`AT_HAND`), by name of the check; `record` if it is at hand."""
+    test, before, after = scene.test, scene.decisions_test, np.asarray(decisions).astype(int)
+    if record is None:
+        record = explain_record(scene.task, test.y, test.sensitive, before, after, scene.certainty_test)
+    found = (check_record(record), check_certainty(scene.certainty_test, before, after))
+    return {answer.check.name: answer for answer in found}
 
 
 def merit_of_model(scene: Scene, trained: Trained) -> pd.DataFrame:

@@ -194,7 +194,7 @@ class _SchedulerLostError(Exception):
 
 
 def _on_dask(jobs: Sequence[Job], measures: Sequence[str], n_jobs: int, scheduler: str | None) -> Generator[Finished]:
-    """On a Dask cluster. Not by joblib's backend, which waits for ever for a killed worker or a lost scheduler."""
+    """On a Dask cluster, whose own executor says which models were lost with the scheduler."""
     with needs_extra("The backend dask", "dask"):
         from dask.distributed import Client, KilledWorker, LocalCluster
     with ExitStack() as stack:

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, learns_from
 from commod.explain import DEPTHS, explain_tree
+from commod.explain.concepts import concept_redundancy, concept_size
 from commod.metrics import calibration_table
 from commod.metrics.calibration import compare_calibration
-from commod.metrics.concepts import concept_redundancy, concept_size
 from commod.metrics.figures import FIGURES
 
 MEASURES = ("tree", "concepts", "scores", "checks")
@@ -29,7 +28,7 @@ def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any
     if "scores" in measures:
         row["score_move"] = score_move(scene, model)
     if "checks" in measures:
-        row |= shares_of_decisions(scene, model.decisions_test)
+        row |= scene.shares(model.decisions_test)
     return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in row.items()}
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
-from commod.experiments.figures import MODELS, calibration, example_with_two_concepts, posthoc_trees
 from commod.experiments.grid import Job, Progress, grid_of, run_grid
-from commod.experiments.printed import METHOD_ROWS, R_SQUARED, TABLE1, TABLE1_CELLS
+from commod.experiments.paper_figures import MODELS, calibration, example_with_two_concepts, posthoc_trees
+from commod.experiments.paper_numbers import METHOD_ROWS, R_SQUARED, TABLE1, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory, write_result
 from commod.experiments.scene import prepare
 from commod.experiments.segments import Segments, cells_by_split

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.scene import Scene, is_large
 from commod.experiments.sweep import Cell, Report, Settings, Shared, about_cell, train_cell
 
@@ -38,7 +37,7 @@ class Refits:
     figures : DataFrame
         The key figures of each refit on test, one row each.
     shares : DataFrame
-        What its decisions alone say of its changes, see `shares_of_decisions`; ``worse_off``, the share of people whose
+        What its decisions alone say of its changes, see `Scene.shares`; ``worse_off``, the share of people whose
         decision went from the favourable one to the other; and ``accuracy_lost`` against its f.
     """
 
@@ -147,7 +146,7 @@ def refit(
         worse = (before == here.task.spec.favourable) & (after != before)
         lost = here.figures(before)["accuracy"] - figures[-1]["accuracy"]
         more = {"worse_off": float(np.average(worse, weights=here.test.weight)), "accuracy_lost": lost}
-        shares.append(shares_of_decisions(here, after) | more)
+        shares.append(here.shares(after) | more)
         if report is not None:
             report(done / count)
     return Refits(changes, pd.DataFrame(figures), pd.DataFrame(shares))

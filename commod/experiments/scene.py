@@ -14,13 +14,12 @@ import pandas as pd
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
 from commod.datasets.load import lent
-from commod.explain.plausibility import certainty
+from commod.explain.plausibility import certainty, counts_of_changes
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.metrics.small_groups import left_out_in_words
 from commod.models import Commod
-from commod.models.base_models import GIVEN_SCORES, train_base_model
-from commod.models.base_scores import BaseModel, base_logits, logits_of_probabilities
+from commod.models.base_models import GIVEN_SCORES, BaseModel, base_logits, logits_of_probabilities, train_base_model
 from commod.models.competitors.membership import Membership
 from commod.models.threads import single_threaded
 from commod.models.threshold import ONE_HALF, logit_of
@@ -28,6 +27,8 @@ from commod.models.threshold import ONE_HALF, logit_of
 # A table that somebody brings and that has more rows than this is large: on all of its rows, some methods would take
 # minutes. The data sets that ship never are: their figures are those of the paper, whatever they take.
 LARGE = 20_000
+# The checks that decisions alone answer.
+AT_HAND = ("right", "sure")
 # So many training rows of a large table are enough for the methods beside COMMOD.
 MAX_SAMPLE = 10_000
 
@@ -113,6 +114,11 @@ class Scene:
             test.sensitive, len(self.task.groups), test.y, self.decisions_test, decisions, test.weight
         )
         return key_figures_of(counts, self.group_sizes)
+
+    def shares(self, decisions: Any) -> dict[str, float]:
+        """Of the changes, the share that is ``right`` by the record and that of which f was ``sure``; NaN of none."""
+        counts = counts_of_changes(self.certainty_test, self.decisions_test, decisions, self.test.y)
+        return {name: counts[name][0] / counts[name][1] if counts[name][1] else math.nan for name in AT_HAND}
 
     def figures_on_path(self, g: Commod, fairness: str) -> pd.DataFrame:
         """The key figures on test at each point of the path from f to g, and which one is ``fairness``."""

@@ -14,7 +14,7 @@ from commod.datasets import Split, TabularEncoder
 from commod.explain.plausibility import SURE, certainty
 from commod.metrics.counts import Counts, counts_of_codes
 from commod.models import Commod
-from commod.models.base_scores import BaseModel, base_logits, fit_weighted
+from commod.models.base_models import BaseModel, base_logits, fit_weighted
 from commod.models.threshold import logit_of_threshold
 
 # What may be found, and what the app's sliders can be set to.

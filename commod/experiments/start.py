@@ -17,8 +17,7 @@ from commod.datasets import Split
 from commod.experiments.scene import Scene
 from commod.experiments.search import Fold, folds_of
 from commod.experiments.sweep import Report, concept_settings
-from commod.explain.base_model_warnings import are_treated_alike
-from commod.explain.model_warnings import less_right
+from commod.explain.model_warnings import are_treated_alike, less_right
 from commod.explain.plausibility import SURE, certainty
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups

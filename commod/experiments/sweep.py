@@ -13,8 +13,7 @@ import pandas as pd
 
 from commod.datasets import Split, Task
 from commod.datasets.load import SEALED
-from commod.experiments.plausibility import AT_HAND, shares_of_decisions
-from commod.experiments.scene import Scene, is_large
+from commod.experiments.scene import AT_HAND, Scene, is_large
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.metrics.pareto import undominated
@@ -348,7 +347,7 @@ def sweep_method(
     rows = [
         about_cell(scene, model.cell, fairness)
         | scene.figures(model.decisions_test)
-        | shares_of_decisions(scene, model.decisions_test)
+        | scene.shares(model.decisions_test)
         for model in models
     ]
     return Sweep(method, tuple(models), as_points(pd.DataFrame(rows)))

@@ -23,8 +23,7 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts
 from commod.metrics.small_groups import compared_groups
 from commod.models import Commod, WarmStart
-from commod.models.base_models import train_base_model
-from commod.models.base_scores import BaseModel, base_logits
+from commod.models.base_models import BaseModel, base_logits, train_base_model
 from commod.models.collapse import judged_elsewhere
 from commod.models.rescaler import acts_on_of
 from commod.models.validation import check_choice

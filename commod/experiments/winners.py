@@ -145,24 +145,31 @@ def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFr
     return apart
 
 
-# ---- at one level of fairness, whatever the accuracy ----
+# ---- the best of all models ----
 
 
-class Reached(NamedTuple):
-    """Of the models that are at least as fair as a level, rows of the points; None where there is none."""
+class Best(NamedTuple):
+    """Of the models that fulfil a wish, rows of the points: the best, and the best of COMMOD's; None: there is none."""
 
-    fewest: pd.Series | None  # changes fewest
-    accurate: pd.Series | None  # errs least
-    own: pd.Series | None  # COMMOD's that changes fewest
+    first: pd.Series | None
+    own: pd.Series | None
 
 
-def reached_at(points: pd.DataFrame, criterion: str, level: float) -> Reached:
-    """Of the methods that need no group, what is reached at a level; `points` are those of sound models."""
-    fair = points[~points["needs_sensitive"].astype(bool)]
-    fair = fair[CRITERIA[criterion].is_met(fair[CRITERIA[criterion].figure_name], level)]
-    own = fair[fair["method"] == "commod"]
-    return Reached(
-        None if fair.empty else fair.loc[fair["change_rate"].idxmin()],
-        None if fair.empty else fair.loc[fair["accuracy"].idxmax()],
-        None if own.empty else own.loc[own["change_rate"].idxmin()],
-    )
+def best_models(points: pd.DataFrame, criterion: str, level: float, most: float) -> dict[str, Best]:
+    """Of the methods that need no group: the fairest, and at a level of fairness the fewest changes and the accurate.
+
+    `points` are those of sound models; the fairest changes at most so large a share.
+    """
+    free = points[~points["needs_sensitive"].astype(bool)]
+    asked = CRITERIA[criterion]
+    few, fair = free[free["change_rate"] <= most], free[asked.is_met(free[asked.figure_name], level)]
+    return {
+        "fairest": _best(few, asked.figure.direction * few[asked.figure_name]),
+        "fewest": _best(fair, -fair["change_rate"]),
+        "accurate": _best(fair, fair["accuracy"]),
+    }
+
+
+def _best(points: pd.DataFrame, merit: pd.Series) -> Best:
+    own = merit[points["method"] == "commod"]
+    return Best(*(points.loc[of.idxmax()] if len(of) else None for of in (merit, own)))

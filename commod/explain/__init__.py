@@ -3,11 +3,11 @@
 from commod.explain.checks import CHECKS, Answer, Check
 from commod.explain.concepts import explain_concepts, explain_loadings
 from commod.explain.groups import explain_hundred
-from commod.explain.merit import explain_merit
 from commod.explain.plausibility import explain_certainty, explain_record
 from commod.explain.proxies import explain_proxies
 from commod.explain.shap_comparison import ShapComparison, explain_with_shap
 from commod.explain.tree import DEPTHS, ChangeTree, explain_tree
+from commod.explain.what_if import explain_merit
 
 __all__ = [
     "CHECKS",

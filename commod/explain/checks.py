@@ -18,18 +18,17 @@ from commod.metrics.small_groups import MIN_GROUP
 
 # A change that so large a share of the refits makes is called one that happens again.
 AGAIN = 0.9
-Mark = Literal["fine", "look", "bad", "open"]
+Mark = Literal["fine", "predicted", "look", "bad", "open"]
 # Bounds that are read more easily as a word.
 _WORDS = {1 / 2: "half", 1 / 3: "a third"}
-# What a mark is called, its sign, and what it says. "open": it cannot be told.
+# What a mark is called, and its sign. "open": it cannot be told.
 MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
+    "predicted": ("as predicted", "="),
     "look": ("look", "!"),
     "bad": ("bad", "✗"),
     "open": ("open", "–"),
 }
-# "Fine" of changes of which one in six is right would read as praise.
-AS_PREDICTED = ("as predicted", "=")
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,9 @@ class Check:
     direction : {1, -1}
         Whether more of it is better, or less.
     fine, bad : float
-        At `fine` or better the mark is "fine", beyond `bad` it is "bad", between them "look".
+        At `fine` or better the mark is the `best` one, beyond `bad` it is "bad", between them "look".
+    best : Mark
+        "Fine" of changes of which one in six is right would read as praise.
     why, rated : str
         The reason for the bounds, and the bounds in words where the mark is not one of the share itself.
     """
@@ -59,13 +60,14 @@ class Check:
     bad: float
     why: str
     rated: str = ""
+    best: Mark = "fine"
 
     def mark(self, value: float) -> Mark:
         """The mark of a value; NaN leaves the question open."""
         if math.isnan(value):
             return "open"
         if self.direction * (value - self.fine) >= 0:
-            return "fine"
+            return self.best
         return "bad" if self.direction * (value - self.bad) < 0 else "look"
 
     @property
@@ -104,6 +106,7 @@ CHECKS: dict[str, Check] = {
             "points fewer.",
             why="If f is calibrated, one minus its probability is the chance that a change is right, whoever is "
             "changed. Fewer means that the changes hit those of whom f was right.",
+            best="predicted",
         ),
         Check(
             "sure",
@@ -173,7 +176,7 @@ class Answer:
     @property
     def word_and_sign(self) -> tuple[str, str]:
         """The mark as it is shown."""
-        return AS_PREDICTED if self.mark == "fine" and self.check.name == "right" else MARKS[self.mark]
+        return MARKS[self.mark]
 
     @property
     def why_open(self) -> str:

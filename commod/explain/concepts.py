@@ -1,14 +1,15 @@
-"""What each concept says and does, as frames and in words; and how the update adds them up."""
+"""What each concept says and does, as frames and in words; how the update adds them up; how sparse they are."""
 
 import re
 from collections.abc import Collection
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from commod.datasets.task import Task
-from commod.models.estimator import SCORE_FEATURE, Commod
+from commod.models.estimator import Commod
 from commod.wording import listed
 
 # A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
@@ -28,18 +29,17 @@ def explain_loadings(g: Commod, task: Task) -> pd.DataFrame:
         weight of the concept: what one standard deviation of the feature adds to r, to the shift, or to the balance).
         Zeros are left out.
     """
-    origins = [*g.encoder_.origin_, *([(SCORE_FEATURE, None)] if g.include_score else [])]
     concepts = g.concept_directions()
     W, weights = concepts.to_numpy(), [*g.concept_weights_, *g.shift_weights_]
     rows = []
     for j, concept in enumerate(concepts.columns):
         for i in np.argsort(-np.abs(W[:, j]), kind="stable")[: np.count_nonzero(W[:, j])]:
-            column, level = origins[i]
+            column, level = g.encoder_.origin_[i]
             rows.append(
                 {
                     "concept": concept,
                     "feature": concepts.index[i],
-                    "label": "Score of f" if column == SCORE_FEATURE else task.label(column, level),
+                    "label": task.label(column, level),
                     "is_level": level is not None,
                     "loading": W[i, j],
                     "contribution": W[i, j] * weights[j],
@@ -165,7 +165,7 @@ def starts_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
 
 def form_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
     """How g's decision comes about; `line` is where f's score turns it."""
-    adds = "plus, for each concept, its weight times how much a person shows of it"
+    adds = "plus what each concept adds"
     if g.decides:
         starts = starts_in_words(g, outcomes).replace(" =", ":", 1)
         return (
@@ -208,3 +208,25 @@ def guess_in_words(concepts: pd.DataFrame) -> str:
 
 def _minus(text: str) -> str:
     return re.sub(r"(?<![\w\d])-(?=\d)", "−", text)
+
+
+# A weight of a unit direction that is smaller than this counts as none (the paper's ε).
+NULL_WEIGHT = 0.01
+
+
+def concept_size(concepts: pd.DataFrame) -> int:
+    """Number of weights of all concepts that are not null, |W| > 0.01 (the paper prints W > ε); fewer is sparser."""
+    return int((concepts.abs().to_numpy() > NULL_WEIGHT).sum())
+
+
+def concept_redundancy(concepts: pd.DataFrame) -> float:
+    """Mean over pairs of concepts of the Jaccard index of their signed features, 0 (nothing shared) to 1.
+
+    A feature is shared if both weigh it with the same sign. With a single concept the redundancy is 0.
+    """
+    W = concepts.to_numpy()
+    signed = [
+        set(zip(np.flatnonzero(np.abs(w) > NULL_WEIGHT), np.sign(w[np.abs(w) > NULL_WEIGHT]), strict=True)) for w in W.T
+    ]
+    pairs = [len(a & b) / len(a | b) if a | b else 0.0 for a, b in combinations(signed, 2)]
+    return float(np.mean(pairs)) if pairs else 0.0

@@ -1,14 +1,220 @@
-"""What is wrong with a model that fairness and accuracy alone do not tell: collapse, levelling down, a dead end."""
+"""Reasons to look again, at f before it is corrected and at g after it.
 
-from typing import Any
+f may be upside down, no better than a constant, one-sided, or fair already. g may collapse, level down, or be stuck.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
-from commod.datasets.task import Task
+from commod.datasets.task import Split, Task
+from commod.metrics.auc import auc_of
+from commod.metrics.fairness import p_rule_of_rates
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
+from commod.models.base_models import train_base_model
 from commod.models.collapse import collapse_in_words
+from commod.models.threshold import budget_threshold
+from commod.uploads.limits import count_of
+
+# f is called one-sided if it says the rarer thing of less than this share of people.
+RARELY = 0.02
+# Beyond these shares of positive labels one half is seldom a good line; f then has to say the rarer thing at least half
+# as often as the record does.
+USUAL_RATES = (0.2, 0.8)
+# Groups whose rates differ by less than chance lets them, or whose P-Rule is at least this, of either decision, are
+# treated alike.
+NEARLY_FAIR = 0.95
+# A group needs so many test people of either label, or what is said of them is chance.
+LEAST_PEOPLE = 20
+
+
+@dataclass(frozen=True)
+class Concern:
+    """A reason to look again before g is trained."""
+
+    # The first two have to be answered: whatever g does to such an f looks like a success.
+    kind: Literal["turned", "worse", "one-sided", "constant", "fair", "few"]
+    text: str  # what is wrong and what to do, in plain words
+    threshold: float | None = None  # a cut-off that is proposed
+
+    @property
+    def is_question(self) -> bool:
+        """Whether nothing may be drawn before it is answered."""
+        return self.kind in ("turned", "worse")
+
+
+def base_model_warnings(
+    task: Task, y: Any, sensitive: Any, scores: Any, threshold: float = 0.5, *, people: int | None = None
+) -> list[Concern]:
+    """Reasons to look at f again, gravest first.
+
+    `sensitive`: numbers of the groups (−1: not known). `scores`: f's probabilities for people it was not trained on.
+    `people`: how many rows there are in all, if these are a sample.
+    """
+    labels, groups, p = np.asarray(y), np.asarray(sensitive), np.asarray(scores, dtype=float)
+    decided = p > threshold
+    found = [_upside_down(task, labels, p, decided, threshold)]
+    found.append(_one_sided(task, labels, p, decided, threshold))
+    if found[0] is None and threshold != 0.5:
+        found.append(_below_constant(task, labels, decided, threshold))
+    if found[1] is None and found[0] is None:
+        found.append(_fair_already(task, groups, decided))
+    found.append(_few_people(task, labels, groups, 1.0 if people is None else people / len(labels)))
+    return [doubt for doubt in found if doubt is not None]
+
+
+def first_scores(task: Task) -> tuple[Split, NDArray[np.float64]]:
+    """Rows and f's scores of them: those that came with the task, or a quick model's on half of the rows."""
+    if task.spec.scores:
+        known = np.flatnonzero(task.sensitive.to_numpy() >= 0)
+        rows = Split(task.X, task.y, task.sensitive, task.weight).take(known)
+        return rows, rows.X[task.spec.scores].to_numpy()
+    train, held = task.split(test_size=0.5)
+    f = train_base_model(task, train, "logistic_regression")
+    return held, f.predict_proba(held.X)[:, 1]
+
+
+def proposed_threshold(scores: Any, y: Any) -> float:
+    """The cut-off at which f says 1 as often as the record does, with three decimals."""
+    labels = np.asarray(y)
+    return float(np.clip(round(budget_threshold(scores, float(labels.mean())), 3), 0.001, 0.999))
+
+
+def _upside_down(
+    task: Task, labels: NDArray[Any], scores: NDArray[np.float64], decided: NDArray[np.bool_], threshold: float
+) -> Concern | None:
+    right, auc = float((decided == labels).mean()), auc_of(scores, labels)
+    negative, positive = task.spec.outcomes
+    if auc < 0.5 and right < 0.5:
+        return Concern(
+            "turned",
+            f"These scores seem to be of the other outcome: the higher they are, the rarer is “{positive}” (AUC "
+            f"{auc:.2f}), and f is right about {right:.0%} of people, its opposite about {1 - right:.0%}.",
+        )
+    # As dear as f's line says: a wrong 1 costs the threshold, a wrong 0 the rest.
+    missed, wrongly = (1 - threshold) * (labels == 1), threshold * (labels == 0)
+    own = np.where(decided, wrongly, missed)
+    word, constant = min(((negative, missed), (positive, wrongly)), key=lambda each: float(each[1].mean()))
+    worse = own - constant
+    if worse.mean() <= 2.0 * worse.std() / np.sqrt(len(worse)):  # it may be chance
+        return None
+    loss, least = float(own.mean()), float(constant.mean())
+    if threshold == 0.5:
+        beside = f"who says “{word}” of everybody is right about {1 - 2 * least:.1%}"
+        told = f"f is right about {1 - 2 * loss:.1%} of people; {beside}."
+    else:
+        told = (
+            f"Weighed as its cut-off of {threshold:g} weighs errors, f does worse than who says “{word}” of everybody."
+        )
+    return Concern(
+        "worse", f"{told} Such a model has nothing to keep: choose another cut-off, other features, or other scores."
+    )
+
+
+def _below_constant(task: Task, labels: NDArray[Any], decided: NDArray[np.bool_], threshold: float) -> Concern | None:
+    right, positive = float((decided == labels).mean()), float(labels.mean())
+    constant, word = max(positive, 1 - positive), task.spec.outcomes[int(positive > 0.5)]
+    if right >= constant:
+        return None
+    return Concern(
+        "constant",
+        f"At a cut-off of {threshold:g} f is right about {right:.1%} of people. Saying “{word}” of everybody is right "
+        f"about {constant:.1%}. That is the price of finding the rarer outcome at all.",
+    )
+
+
+def _one_sided(
+    task: Task, labels: NDArray[Any], scores: NDArray[np.float64], decided: NDArray[np.bool_], threshold: float
+) -> Concern | None:
+    says, truth = float(decided.mean()), float(labels.mean())
+    rarer = int(says < 0.5)
+    rare, rare_truth = (says, truth) if rarer else (1 - says, 1 - truth)
+    far = not USUAL_RATES[0] <= truth <= USUAL_RATES[1] and rare < 0.5 * rare_truth
+    if rare >= RARELY and not far:
+        return None
+    told = f"f says “{task.spec.outcomes[rarer]}” of {rare:.1%} of people, and the record of {rare_truth:.1%}"
+    proposed = proposed_threshold(scores, labels)
+    again = float((scores > proposed).mean())
+    if abs(again - says) < 0.005 or not 0 < again < 1:
+        return Concern(
+            "one-sided", f"{told}: there is hardly a decision to change. Other scores or features are needed."
+        )
+    return Concern(
+        "one-sided",
+        f"{told}: at a cut-off of {threshold:g} there is hardly a decision to change. At {proposed:g} f says it of "
+        f"{again if rarer else 1 - again:.1%}.",
+        proposed,
+    )
+
+
+def are_treated_alike(groups: Any, decided: Any) -> bool:
+    """Whether all groups of some size get both decisions at rates that are nearly equal, or may be by chance."""
+    rates, sizes, _ = _rates(groups, decided)
+    pairs = len(rates) * (len(rates) - 1) // 2
+    variances = rates * (1 - rates) / sizes
+    reach = ndtri(1 - 0.025 / pairs) * np.sqrt(variances[:, None] + variances)
+    return bool(_nearly_equal(rates) or (np.abs(rates[:, None] - rates) <= reach).all())
+
+
+def _rates(groups: Any, decided: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Rates of positive decisions of the groups that count, their sizes and their numbers."""
+    codes = np.asarray(groups)
+    known = codes >= 0
+    sizes = np.bincount(codes[known])
+    counted = np.flatnonzero(compared_groups(sizes))
+    positive = np.bincount(codes[known], weights=np.asarray(decided)[known], minlength=len(sizes))
+    return positive[counted] / sizes[counted], sizes[counted], counted
+
+
+def _nearly_equal(rates: NDArray[np.float64]) -> bool:
+    """Whether rates of a decision, and of the other one, are near each other."""
+    return min(float(p_rule_of_rates(each)) for each in (rates, 1 - rates)) >= NEARLY_FAIR
+
+
+def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) -> Concern | None:
+    if not are_treated_alike(groups, decided):
+        return None
+    rates, _, counted = _rates(groups, decided)
+    chance = f"a difference that may be chance on {len(groups):,} people"
+    why = "which is nearly equal" if _nearly_equal(rates) else chance
+    ends = range(2) if len(rates) == 2 else (rates.argmin(), rates.argmax())  # of many, the extremes
+    shown = " and ".join(f"{rates[place]:.1%} of {task.groups[counted[place]]}" for place in ends)
+    shown = shown if len(rates) == 2 else f"at least {shown.replace(' and ', ' and at most ')}"
+    return Concern(
+        "fair",
+        f"f says “{task.spec.outcomes[1]}” of {shown} (of those looked at), {why}: there is little that demographic "
+        "parity would correct. Look at equalized odds, or at other groups.",
+    )
+
+
+def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: float) -> Concern | None:
+    known = groups >= 0
+    cells = np.bincount(2 * groups[known] + labels[known], minlength=2 * len(task.groups)) * scale
+    smallest = int(np.argmin(cells))
+    in_test = 0.3 * cells[smallest]
+    if in_test >= LEAST_PEOPLE:
+        return None
+    group, outcome = task.groups[smallest // 2], task.spec.outcomes[smallest % 2]
+    if not cells[smallest]:
+        rate = "true" if smallest % 2 else "false"
+        of_some = " (of those looked at)" if scale > 1 else ""
+        return Concern(
+            "few",
+            f"Nobody of {group}{of_some} has “{outcome}”, so there is no {rate} positive rate of this group, and "
+            "equalized odds cannot be told of it. Put it together with another group, or bring more rows.",
+        )
+    about = count_of(round(cells[smallest]), "person", "people")
+    return Concern(
+        "few",
+        f"{group} with “{outcome}”: about {about}, some {in_test:.0f} in the test part. What the pages say of so few "
+        "is mostly chance. Bring more rows, or choose larger groups.",
+    )
+
 
 # Levelling down: the better-off group loses this much of the favourable decision, and so does everybody together.
 LOST_POINTS, LEFT_SHARE = 0.10, 0.7

@@ -187,40 +187,30 @@ def explain_segments(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, a
     and an intersection that holds the same people as one of its two parts is not counted again.
     """
     f, g = as_binary(before, "before"), as_binary(after, "after")
-    # 0: as before, 1: now the better decision, 2: now the worse one.
-    moved = np.where(f == g, 0, np.where(g == task.spec.favourable, 1, 2))
+    better, changed = (f != g) & (g == task.spec.favourable), f != g
     attributes, cut = _attributes(task, X, sensitive)
-    names: list[tuple[NDArray[Any], NDArray[Any]]] = []
-    cells: list[NDArray[np.int64]] = []  # of shape (segments, 3), the last axis as in `moved`
-    sizes, steps = [], []
-    for codes, labels in attributes:
-        steps.append(codes * 3 + moved)
-        tally = np.bincount(steps[-1], minlength=3 * len(labels) + 3).reshape(-1, 3)[:-1]
-        sizes.append(tally.sum(axis=1))
-        names.append((labels, np.full(len(labels), "", dtype=object)))
-        cells.append(tally)
-    small = 0
-    for i, (codes, labels) in enumerate(attributes):
-        for j in range(i + 1, len(attributes)):
-            others = attributes[j][1]
-            shape = (len(labels) + 1, len(others) + 1, 3)
-            both = np.bincount(codes * (shape[1] * 3) + steps[j], minlength=shape[0] * shape[1] * 3)
-            tally = both.reshape(shape)[:-1, :-1]
-            count = tally.sum(axis=2)
-            new = (count > 0) & (count < sizes[i][:, None]) & (count < sizes[j])
-            first, second = np.nonzero(new & (count >= FEW))
-            small += int(new.sum()) - len(first)
-            names.append((labels[first], others[second]))
-            cells.append(tally[first, second])
-    table = _table(names, cells)
-    total = np.bincount(moved, minlength=3)
-    return Segments(
-        table,
-        {"count": len(moved), "changed": int(total[1:].sum()), "better": int(total[1]), "worse": int(total[2])},
-        ranked=int(table["enough"].sum()),
-        small=small + int((~table["enough"]).sum()),
-        cut=cut,
+    # A column for each level, 1 where a row has it: products of these count people of two levels at once.
+    labels = np.concatenate([[], *(names for _, names in attributes)]).astype(object)
+    attribute = np.repeat(np.arange(len(attributes)), [len(names) for _, names in attributes])
+    member = np.hstack(
+        [np.zeros((len(f), 0)), *(codes[:, None] == np.arange(len(names)) for codes, names in attributes)]
     )
+    count, moved, gained = (member[here].T @ member[here] for here in (np.ones(len(f), dtype=bool), changed, better))
+    sizes = np.diag(count)
+    parts = (count > 0) & (count < sizes[:, None]) & (count < sizes) & (attribute[:, None] < attribute)
+    first, second = np.nonzero(parts & (count >= FEW))
+    order = np.lexsort((second, first, attribute[second], attribute[first]))
+    first, second = first[order], second[order]
+    alone = np.arange(len(labels))
+    at = np.r_[alone, first], np.r_[alone, second]
+    counts = {"count": count[at], "changed": moved[at], "better": gained[at], "worse": (moved - gained)[at]}
+    names = {"first": labels[at[0]], "second": np.r_[np.full(len(alone), "", dtype=object), labels[second]]}
+    table = pd.DataFrame(names | {name: values.astype(np.int64) for name, values in counts.items()})
+    table["enough"] = table["count"] >= FEW
+    total = {"count": len(f), "changed": int(changed.sum()), "better": int(better.sum())}
+    total["worse"] = total["changed"] - total["better"]
+    ranked = int(table["enough"].sum())
+    return Segments(table, total, ranked, int(parts.sum()) + len(alone) - ranked, cut)
 
 
 def rank_segments(table: pd.DataFrame, of: str = "changed") -> pd.DataFrame:
@@ -275,14 +265,6 @@ def open_gaps(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, after: A
             rows.append([*told, f_ahead - f_behind, gap, *ends])
     found = pd.DataFrame(rows, columns=columns)
     return found.sort_values(["after", "count"], ascending=False, kind="stable", ignore_index=True)
-
-
-def _table(names: list[tuple[NDArray[Any], NDArray[Any]]], cells: list[NDArray[np.int64]]) -> pd.DataFrame:
-    counts = np.vstack([np.zeros((0, 3), dtype=np.int64), *cells])
-    first, second = (np.concatenate([np.empty(0, dtype=object), *(pair[i] for pair in names)]) for i in (0, 1))
-    better, worse = counts[:, 1], counts[:, 2]
-    frame = {"count": counts.sum(axis=1), "changed": better + worse, "better": better, "worse": worse}
-    return pd.DataFrame({"first": first, "second": second, **frame}).assign(enough=frame["count"] >= FEW)
 
 
 def _attributes(

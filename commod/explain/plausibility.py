@@ -100,3 +100,18 @@ def explain_certainty(certain: Any, before: Any, after: Any) -> pd.DataFrame:
             "share_changed": moved / max(int(changed.sum()), 1),
         }
     )
+
+
+def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
+    """Of the changed decisions, how many f was sure of and, where labels are given, how many are right by them.
+
+    `certain` is f's probability for its own decision (`certainty`). Returns ``sure`` and ``right``, each with the
+    number of changed decisions behind it.
+    """
+    after = np.asarray(after)
+    changed = np.asarray(before) != after
+    whole = int(changed.sum())
+    found = {"sure": (int((np.asarray(certain)[changed] > SURE).sum()), whole)}
+    if y is not None:
+        found["right"] = (int((after == np.asarray(y))[changed].sum()), whole)
+    return found

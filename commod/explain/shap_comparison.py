@@ -15,11 +15,13 @@ from sklearn.pipeline import Pipeline
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.task import Task
 from commod.installation import needs_extra
-from commod.models.base_scores import base_logits
+from commod.models.base_models import base_logits
 from commod.models.estimator import Commod
 from commod.models.rescaler import acted_on
 
 TOP = 5
+# Orders of the features that SHAP tries for one person.
+PERMUTATIONS = 4
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,6 @@ def explain_with_shap(
     n_rows: int = 60,
     n_background: int = 30,
     redraws: int = 5,
-    seed: int = 0,
     callback: Callable[[float], object] | None = None,
 ) -> ShapComparison:
     """Explain logit g − logit f on a sample of X by SHAP's permutation explainer and by COMMOD's contributions.
@@ -74,7 +75,7 @@ def explain_with_shap(
         Called with the share done; an exception it raises ends the work.
     """
     warm_up()
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     table = _Codes(X)
     rows = table.codes[np.sort(rng.permutation(len(X))[:n_rows])]
 
@@ -87,7 +88,7 @@ def explain_with_shap(
 
     runs = []
     chunk = max(1, len(rows) // 6)
-    for draw, explainer in enumerate(_explainers(change, table, n_background, redraws, seed)):
+    for draw, explainer in enumerate(_explainers(change, table, n_background, redraws)):
         parts = []
         for at in range(0, len(rows), chunk):
             if callback is not None:
@@ -122,8 +123,6 @@ def explain_person_with_shap(
     *,
     n_background: int = 30,
     redraws: int = 5,
-    permutations: int = 4,
-    seed: int = 0,
     callback: Callable[[float], object] | None = None,
 ) -> pd.DataFrame:
     """Explain one person's change (`x`, one row) by SHAP, signed; backgrounds are rows of `X`.
@@ -136,10 +135,10 @@ def explain_person_with_shap(
     change = _change_of_codes(g, table)
     row = _Codes(x[X.columns]).codes
     runs, averages = [], []
-    for draw, explainer in enumerate(_explainers(change, table, n_background, redraws, seed)):
+    for draw, explainer in enumerate(_explainers(change, table, n_background, redraws)):
         if callback is not None:
             callback(draw / redraws)
-        found = explainer(row, max_evals=permutations * (2 * row.shape[1] + 1), silent=True)
+        found = explainer(row, max_evals=PERMUTATIONS * (2 * row.shape[1] + 1), silent=True)
         runs.append(found.values[0])  # noqa: PD011
         averages.append(float(np.ravel(found.base_values)[0]))
     features = _features(task, X, np.array(runs))
@@ -148,13 +147,13 @@ def explain_person_with_shap(
 
 
 def _explainers(
-    change: Callable[[np.ndarray], np.ndarray], table: _Codes, n_background: int, redraws: int, seed: int
+    change: Callable[[np.ndarray], np.ndarray], table: _Codes, n_background: int, redraws: int
 ) -> Iterator[Any]:
     """SHAP's permutation explainers, each with another background."""
     Permutation, Independent = _shap()
     for draw in range(redraws):
-        background = table.codes[np.random.default_rng(seed + 1 + draw).permutation(len(table.codes))[:n_background]]
-        yield Permutation(change, Independent(background, max_samples=n_background), seed=seed)
+        background = table.codes[np.random.default_rng(1 + draw).permutation(len(table.codes))[:n_background]]
+        yield Permutation(change, Independent(background, max_samples=n_background), seed=0)
 
 
 def _features(task: Task, X: pd.DataFrame, shap: np.ndarray) -> pd.DataFrame:
@@ -183,9 +182,9 @@ def warm_up() -> None:
 def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
     """Mean |what each input column adds to logit g − logit f|, the constants of r and s left out."""
     logit = g.margin_of_f(X)
-    encoded, width = g.encoder_.transform(X[list(g.encoder_.feature_names_in_)]), len(g.encoder_.origin_)
-    parts = encoded * g.coef_.to_numpy()[:width] * logit[:, None]
-    parts += encoded * g.shift_coef_.to_numpy()[:width]
+    encoded = g.encoder_.transform(X[list(g.encoder_.feature_names_in_)])
+    parts = encoded * g.coef_.to_numpy() * logit[:, None]
+    parts += encoded * g.shift_coef_.to_numpy()
     parts *= acted_on(g.rescaler_.acts_on, logit)[:, None]
     columns = [column for column, _ in g.encoder_.origin_]
     return np.array(
@@ -202,7 +201,7 @@ def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndar
     f = g.base_model_
     encoder = g.encoder_
     shared = isinstance(f, Pipeline) and len(f) == 2 and isinstance(f[0], TabularEncoder)
-    if g.include_score or not shared or f[0].feature_names_out_ != encoder.feature_names_out_:
+    if not shared or f[0].feature_names_out_ != encoder.feature_names_out_:
 
         def by_frame(codes: np.ndarray) -> np.ndarray:
             frame = table.frame(codes)

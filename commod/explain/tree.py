@@ -91,40 +91,31 @@ def _read(
     tree = fitted.tree_
     reached = np.asarray(fitted.decision_path(rows).todense(), dtype=bool)  # (rows, nodes)
     whole = {i for i in range(fitting.shape[1]) if (fitting[:, i] == np.round(fitting[:, i])).all()}
-    out: list[dict[str, Any]] = []
-
-    def visit(node: int, parent: int, depth: int, rule: str) -> None:
-        here = reached[:, node]
-        count, n_changed = int(here.sum()), int(changed[here].sum())
-        leaf = tree.children_left[node] == -1
-        votes = tree.value[node][0]
-        says_changed = len(votes) > 1 and bool(votes[list(fitted.classes_).index(True)] > 0.5)
-        out.append(
-            {
-                "node": node,
-                "parent": parent,
-                "depth": depth,
-                "rule": rule,
-                "leaf": bool(leaf),
-                "count": count,
-                "changed": n_changed,
-                "share": n_changed / count if count else 0.0,
-                "predicts": bool(leaf and says_changed),
-                "column": None,
-                "level": None,
-                "cut": None,
-            }
-        )
-        if not leaf:
-            feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
-            column, level = encoder.origin_[feature]
-            out[-1] |= {"column": column, "level": level} if level is not None else {"column": column, "cut": threshold}
-            low, high = _rules(task, encoder, feature, threshold, feature in whole)
-            visit(int(tree.children_left[node]), node, depth + 1, low)
-            visit(int(tree.children_right[node]), node, depth + 1, high)
-
-    visit(0, -1, 0, "everyone")
-    return pd.DataFrame(out)
+    count, n_changed = reached.sum(axis=0), reached[changed].sum(axis=0)
+    leaf, votes = tree.children_left == -1, tree.value[:, 0]  # (nodes, classes)
+    says_changed = votes[:, list(fitted.classes_).index(True)] > 0.5 if True in fitted.classes_ else np.zeros_like(leaf)
+    nodes = pd.DataFrame(
+        {
+            "node": np.arange(tree.node_count),
+            "parent": -1,
+            "depth": 0,
+            "rule": "everyone",
+            "leaf": leaf,
+            "count": count,
+            "changed": n_changed,
+            "share": n_changed / np.maximum(count, 1),
+            "predicts": leaf & says_changed,
+        }
+    )
+    asked: dict[str, list[Any]] = {name: [None] * len(nodes) for name in ("column", "level", "cut")}
+    for node in np.flatnonzero(~leaf):  # a parent comes before its children
+        feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
+        asked["column"][node], level = encoder.origin_[feature]
+        asked["level" if level is not None else "cut"][node] = threshold if level is None else level
+        children = [int(tree.children_left[node]), int(tree.children_right[node])]
+        nodes.loc[children, "rule"] = _rules(task, encoder, feature, threshold, feature in whole)
+        nodes.loc[children, "parent"], nodes.loc[children, "depth"] = node, nodes.loc[node, "depth"] + 1
+    return nodes.assign(**asked)
 
 
 def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, whole: bool) -> tuple[str, str]:

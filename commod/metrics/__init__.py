@@ -1,7 +1,12 @@
 """Fairness of decisions, changes between two models, and their intervals."""
 
-from commod.metrics.calibration import calibration_by_group, expected_calibration_error, reliability_table
-from commod.metrics.changes import calibration_table, change_rate, change_table
+from commod.metrics.calibration import (
+    calibration_by_group,
+    calibration_table,
+    expected_calibration_error,
+    reliability_table,
+)
+from commod.metrics.changes import change_rate, change_table
 from commod.metrics.fairness import (
     accuracy,
     compare_groups,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from commod.metrics.counts import as_binary, as_weight, codes_of_groups, effective_size, same_length
+from commod.metrics.counts import as_binary, as_weight, codes_of_groups, same_length
 from commod.metrics.intervals import wilson_interval
 
 N_BINS = 10
@@ -29,37 +29,43 @@ def expected_calibration_error(y_true: Any, scores: Any, *, sample_weight: Any =
     return float(_errors(weight[None], labels - scores, place, N_BINS)[0])
 
 
-def reliability_table(y_true: Any, scores: Any, *, sample_weight: Any = None) -> pd.DataFrame:
+def reliability_table(y_true: Any, scores: Any) -> pd.DataFrame:
     """Share of label 1 by bin of the score: the points of a reliability diagram.
 
     Returns
     -------
     DataFrame
         One row per bin that is not empty: ``low, high`` (of the bin), ``count`` (rows), ``mean_score, rate`` (share of
-        label 1) and ``rate_low, rate_high``, Wilson's 95 % interval; under weights with Kish's effective size.
+        label 1) and ``rate_low, rate_high``, Wilson's 95 % interval.
     """
     labels, scores, place = _binned(y_true, scores)
-    weight = _weight(sample_weight, labels)
-    size, squares, positives, total = (
-        np.bincount(place, weights=values, minlength=N_BINS)
-        for values in (weight, weight**2, weight * labels, weight * scores)
-    )
-    used = size > 0
-    size, squares, positives, total = size[used], squares[used], positives[used], total[used]
-    people = effective_size(size, squares)
-    low, high = wilson_interval(positives * (people / size), people)
-    edges = np.linspace(0.0, 1.0, N_BINS + 1)
-    return pd.DataFrame(
-        {
-            "low": edges[:-1][used],
-            "high": edges[1:][used],
-            "count": np.bincount(place[weight > 0], minlength=N_BINS)[used],
-            "mean_score": total / size,
-            "rate": positives / size,
-            "rate_low": low,
-            "rate_high": high,
-        }
-    )
+    bins = pd.DataFrame({"mean_score": scores, "rate": labels}).groupby(place)
+    means, count, edges = bins.mean(), bins.size(), np.linspace(0.0, 1.0, N_BINS + 1)
+    low, high = wilson_interval(bins["rate"].sum(), count)
+    ends = {"low": edges[means.index], "high": edges[means.index + 1], "count": count}
+    return pd.DataFrame(ends).join(means).assign(rate_low=low, rate_high=high).reset_index(drop=True)
+
+
+def calibration_table(scores_f: Any, scores_g: Any, *, sample_weight: Any = None) -> pd.DataFrame:
+    """Calibration of g against f: mean score of g where f's score falls into each bin (paper, App. E).
+
+    Returns
+    -------
+    DataFrame
+        One row per bin that is not empty: ``low, high, count`` (rows), ``mean_f, mean_g, sd_g``. On the diagonal
+        (mean_g = mean_f, sd small) g leaves f's confidence as it was.
+    """
+    f, g = (_probabilities(scores, name) for scores, name in ((scores_f, "scores_f"), (scores_g, "scores_g")))
+    same_length(scores_f=f, scores_g=g)
+    weight, place, rows = _weight(sample_weight, f), _bin_of(f), []
+    for i in range(N_BINS):
+        own = (place == i) & (weight > 0)
+        if own.any():
+            mean_f, mean_g = (float(np.average(scores[own], weights=weight[own])) for scores in (f, g))
+            variance = float(np.average((g[own] - mean_g) ** 2, weights=weight[own]))
+            ends = {"low": i / N_BINS, "high": (i + 1) / N_BINS, "count": int(own.sum())}
+            rows.append(ends | {"mean_f": mean_f, "mean_g": mean_g, "sd_g": variance**0.5})
+    return pd.DataFrame(rows)
 
 
 def _resampled(weight: np.ndarray, rng: np.random.Generator, n_bootstrap: int) -> np.ndarray:
@@ -180,11 +186,21 @@ def _weight(sample_weight: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
     return weight
 
 
+def _probabilities(scores: Any, name: str) -> NDArray[np.float64]:
+    p = np.asarray(scores, dtype=float)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"{name} must be probabilities between 0 and 1, one per row.")
+    return p
+
+
+def _bin_of(p: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.minimum((p * N_BINS).astype(int), N_BINS - 1)
+
+
 def _binned(y_true: Any, scores: Any, at: Any = ...) -> _Binned:
-    labels, p = as_binary(np.asarray(y_true)[at], "y_true"), np.asarray(scores, dtype=float)[at]
-    if p.shape != labels.shape or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError("scores must be probabilities between 0 and 1, one for each label.")
-    return labels.astype(float), p, np.minimum((p * N_BINS).astype(int), N_BINS - 1)
+    labels, p = as_binary(np.asarray(y_true)[at], "y_true"), _probabilities(np.asarray(scores)[at], "scores")
+    same_length(y_true=labels, scores=p)
+    return labels.astype(float), p, _bin_of(p)
 
 
 def _errors(

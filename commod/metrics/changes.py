@@ -41,38 +41,3 @@ def change_table(
         },
         index=pd.Index(found.groups, name="group"),
     )
-
-
-def calibration_table(scores_f: Any, scores_g: Any, *, n_bins: int = 10, sample_weight: Any = None) -> pd.DataFrame:
-    """Calibration of g against f: mean score of g where f's score falls into each bin (paper, App. E).
-
-    Parameters
-    ----------
-    scores_f, scores_g : array of float
-        Probabilities of the positive class.
-    n_bins : int
-        Equal bins of [0, 1].
-
-    Returns
-    -------
-    DataFrame
-        One row per bin that is not empty: ``low, high, count`` (rows), ``mean_f, mean_g, sd_g``. On the diagonal
-        (mean_g = mean_f, sd small) g leaves f's confidence as it was.
-    """
-    f, g = np.asarray(scores_f, dtype=float), np.asarray(scores_g, dtype=float)
-    for name, scores in (("scores_f", f), ("scores_g", g)):
-        if scores.ndim != 1 or not ((scores >= 0) & (scores <= 1)).all():
-            raise ValueError(f"{name} must be probabilities between 0 and 1, one per row.")
-    weight = np.ones(len(f)) if sample_weight is None else as_weight(sample_weight)
-    same_length(scores_f=f, scores_g=g, **({} if sample_weight is None else {"sample_weight": weight}))
-    edges = np.linspace(0.0, 1.0, n_bins + 1)
-    index = np.where(weight > 0, np.minimum((f * n_bins).astype(int), n_bins - 1), -1)
-    rows = []
-    for i in range(n_bins):
-        own = index == i
-        if own.any():
-            mean_f, mean_g = (float(np.average(scores[own], weights=weight[own])) for scores in (f, g))
-            variance = float(np.average((g[own] - mean_g) ** 2, weights=weight[own]))
-            found = {"low": edges[i], "high": edges[i + 1], "count": int(own.sum())}
-            rows.append(found | {"mean_f": mean_f, "mean_g": mean_g, "sd_g": variance**0.5})
-    return pd.DataFrame(rows)

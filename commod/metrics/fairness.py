@@ -9,9 +9,7 @@ A rate whose group has no row (no positive label, say, for a true positive rate)
 naming group and label, never a NaN. `group_table` shows all rates with their counts and leaves such a cell empty.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,25 +23,51 @@ from commod.metrics.small_groups import compared_groups
 Values = NDArray[np.float64]
 
 
-# ---- On counts (..., groups, label, prediction): vectorised over leading axes, for the bootstrap. ----
+# ---- On counts (..., groups, label, prediction …): vectorised over leading axes, for the bootstrap. ----
+
+# Cells of the counts of one model, and of two.
+LABEL, DECISION = np.ogrid[:2, :2]
+OF_TWO, BEFORE, AFTER = np.ogrid[:2, :2, :2]  # the label, the decisions of f and of g
 
 
-def positive_rates(counts: Counts) -> Values:
-    """P(Ŷ = 1 | S = s), shape (..., groups)."""
-    return counts[..., 1].sum(axis=-1) / counts.sum(axis=(-2, -1))
+@dataclass(frozen=True, eq=False)
+class Share:
+    """A share of people: those in some cells of the counts, out of those in others."""
+
+    part: NDArray[np.bool_]  # by label and decision, or by label and the decisions of f and g
+    whole: NDArray[np.bool_]
+    empty: float  # the share of nobody
+
+    def people(self, counts: Counts) -> Values:
+        """How many it is a share of, by group, (..., groups)."""
+        return np.asarray(counts[..., self.whole].sum(axis=-1))
+
+    def rates(self, counts: Counts) -> Values:
+        """The share in each group, (..., groups)."""
+        whole = self.people(counts)
+        part = counts[..., self.part].sum(axis=-1)
+        return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), self.empty)
+
+    def __call__(self, counts: Counts) -> Values:
+        """The share among everybody."""
+        return self.rates(self.of_all(counts))
+
+    def of_all(self, counts: Counts) -> Counts:
+        """Counts of all groups together."""
+        return np.asarray(counts.sum(axis=-1 - self.part.ndim))
 
 
-def rates_given_label(counts: Counts, label: int) -> Values:
-    """P(Ŷ = 1 | Y = label, S = s), shape (..., groups): the TPR for label 1, the FPR for label 0."""
-    rows = counts[..., label, :]
-    return rows[..., 1] / rows.sum(axis=-1)
+def share_of(part: Any, whole: Any = True, empty: float = np.nan) -> Share:
+    """The share of the cells `part` in those of `whole`, all by default."""
+    shape = (2,) * part.ndim
+    return Share(np.broadcast_to(part, shape), np.broadcast_to(whole, shape), empty)
 
 
-def predictive_values(counts: Counts) -> Values:
-    """P(Y = 1 | Ŷ = 1, S = s), the positive predictive value, shape (..., groups); NaN where nobody is decided 1."""
-    decided = counts[..., 1]  # (..., groups, label)
-    with np.errstate(invalid="ignore"):  # 0 / 0
-        return decided[..., 1] / decided.sum(axis=-1)
+ACCURACY = share_of(LABEL == DECISION)
+POSITIVE, NEGATIVE = share_of(DECISION == 1), share_of(DECISION == 0)
+TPR = share_of((LABEL == 1) & (DECISION == 1), LABEL == 1)
+FPR = share_of((LABEL == 0) & (DECISION == 1), LABEL == 0)
+PPV = share_of((LABEL == 1) & (DECISION == 1), DECISION == 1)
 
 
 def p_rule_of_rates(rates: Values) -> Values:
@@ -55,29 +79,6 @@ def p_rule_of_rates(rates: Values) -> Values:
 def gap(rates: Values) -> Values:
     """Largest minus smallest rate."""
     return rates.max(axis=-1) - rates.min(axis=-1)
-
-
-def accuracy_of_counts(counts: Counts) -> Values:
-    """Share of rows with Ŷ = Y."""
-    return (counts[..., 0, 0] + counts[..., 1, 1]).sum(axis=-1) / counts.sum(axis=(-3, -2, -1))
-
-
-@dataclass(frozen=True)
-class Share:
-    """A rate of each group, from counts (..., groups, label, prediction): its value, and of how many it is a share."""
-
-    rates: Callable[[Counts], Values]
-    whole: Callable[[Counts], Values]
-
-
-def _of_label(label: int) -> Share:
-    return Share(partial(rates_given_label, label=label), lambda counts: counts[..., label, :].sum(axis=-1))
-
-
-POSITIVE = Share(positive_rates, lambda counts: counts.sum(axis=(-2, -1)))
-NEGATIVE = Share(lambda counts: 1.0 - positive_rates(counts), POSITIVE.whole)
-TPR, FPR = _of_label(1), _of_label(0)
-PPV = Share(predictive_values, lambda counts: counts[..., 1].sum(axis=-1))
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ ATTAINED = {"p_rule": POSITIVE, "p_rule_of_negative": NEGATIVE, "delta_tpr": TPR
 
 def accuracy(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
     """Share of right decisions, P(Ŷ = Y). Range 0 to 1; 1 is perfect. Groups play no part, but must be known."""
-    return float(accuracy_of_counts(_tally(y_true, y_pred, sensitive_features, sample_weight).counts))
+    return float(ACCURACY(_tally(y_true, y_pred, sensitive_features, sample_weight).counts))
 
 
 def p_rule(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
@@ -123,7 +124,7 @@ def demographic_parity_difference(
     y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
 ) -> float:
     """Largest difference of the groups' positive rates. Range 0 to 1; 0 is fair."""
-    return float(gap(positive_rates(_compared(_tally(y_true, y_pred, sensitive_features, sample_weight))[0])))
+    return float(gap(POSITIVE.rates(_compared(_tally(y_true, y_pred, sensitive_features, sample_weight))[0])))
 
 
 def delta_tpr(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
@@ -158,20 +159,10 @@ def group_table(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_wei
     rows, the rates are weighted. A rate that does not exist (no row with that label) is ``<NA>``.
     """
     found = _tally(y_true, y_pred, sensitive_features, sample_weight)
-    counts = found.counts
-    by_label = counts.sum(axis=-1)  # (groups, label)
-    sizes = by_label.sum(axis=-1)
-    return pd.DataFrame(
-        {
-            "count": found.sizes.astype(int),
-            "positives": found.rows[:, 1].sum(axis=-1).astype(int),
-            "positive_rate": _share(counts[..., 1].sum(axis=-1), sizes),
-            "tpr": _share(counts[:, 1, 1], by_label[:, 1]),
-            "fpr": _share(counts[:, 0, 1], by_label[:, 0]),
-            "accuracy": _share(counts[:, 0, 0] + counts[:, 1, 1], sizes),
-        },
-        index=pd.Index(found.groups, name="group"),
-    )
+    sizes = {"count": found.sizes.astype(int), "positives": found.rows[:, 1].sum(axis=-1).astype(int)}
+    shares = {"positive_rate": POSITIVE, "tpr": TPR, "fpr": FPR, "accuracy": ACCURACY}
+    rates = {name: pd.array(share.rates(found.counts), dtype="Float64") for name, share in shares.items()}
+    return pd.DataFrame(sizes | rates, index=pd.Index(found.groups, name="group"))
 
 
 def compare_groups(
@@ -197,22 +188,19 @@ def compare_groups(
         ``difference`` (to everyone's rate) and ``compared`` (whether the group counts in the extremes). NaN of nobody.
     """
     found = _tally(y_true, y_pred, sensitive_features, sample_weight)
-    share = POSITIVE if label is None else _of_label(label)
-    compared = compared_groups(found.sizes)
-    with np.errstate(invalid="ignore"):  # 0 / 0
-        rates, of_all = share.rates(found.counts), share.rates(found.counts.sum(axis=0, keepdims=True))
-        people = effective_size(share.whole(found.counts), share.whole(found.squares))
-        low, high = wilson_interval(rates * people, people)
-        largest = np.fmax.reduce(rates[compared], initial=0.0)  # whatever is NaN
-        ratio = rates / largest if largest > 0 else np.where(rates > 0, np.inf, rates + 1.0)
+    share = {None: POSITIVE, 1: TPR, 0: FPR}[label]
+    compared, rates = compared_groups(found.sizes), share.rates(found.counts)
+    people = effective_size(share.people(found.counts), share.people(found.squares))
+    low, high = wilson_interval(rates * people, people)
+    largest = np.fmax.reduce(rates[compared], initial=0.0)  # whatever is NaN
     return pd.DataFrame(
         {
-            "count": share.whole(found.rows).astype(int),
+            "count": share.people(found.rows).astype(int),
             "rate": rates,
             "low": low,
             "high": high,
-            "ratio": ratio,
-            "difference": rates - of_all,
+            "ratio": rates / largest if largest > 0 else np.where(rates > 0, np.inf, rates + 1.0),
+            "difference": rates - share(found.counts),
             "compared": compared,
         },
         index=pd.Index(found.groups, name="group"),
@@ -233,7 +221,7 @@ def extreme_groups(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_
     counts, groups = _compared(found)
     rows = {}
     for name, share in ATTAINED.items():
-        if (share.whole(counts) > 0).all():
+        if (share.people(counts) > 0).all():
             rates = share.rates(counts)
             low, high = int(rates.argmin()), int(rates.argmax())
             rows[name] = (groups[low], float(rates[low]), groups[high], float(rates[high]))
@@ -251,21 +239,15 @@ def _compared(found: Tally) -> tuple[Counts, list[Any]]:
     return found.counts[compared], [group for group, kept in zip(found.groups, compared, strict=True) if kept]
 
 
-def _share(part: Values, whole: Values) -> pd.array:
-    defined = whole > 0
-    values = pd.array(part / np.where(defined, whole, 1.0), dtype="Float64")
-    values[~defined] = pd.NA
-    return values
-
-
 def _label_gap(found: Tally, label: int) -> float:
     """Largest difference of the groups' positive rates among the rows with `label`."""
     counts, groups = _compared(found)
-    empty = [group for group, rows in zip(groups, counts[:, label].sum(axis=-1), strict=True) if rows == 0]
+    share = TPR if label else FPR
+    empty = [group for group, people in zip(groups, share.people(counts), strict=True) if people == 0]
     if empty:
         name = "true" if label else "false"
         raise ValueError(
             f"Group(s) {empty} have no row with y = {label}, so their {name} positive rate does not exist: "
             "leave them out or merge them with another group."
         )
-    return float(gap(rates_given_label(counts, label)))
+    return float(gap(share.rates(counts)))

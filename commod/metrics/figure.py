@@ -20,11 +20,11 @@ class Figure:
     name, title : str
         Its row in `compare_decisions`, and how it is written in full, capitalised.
     meaning : str
-        In a sentence or two: its tooltip, and its entry in the glossary.
+        In a sentence or two: its tooltip, and its entry in the glossary, to which ``glossary.toml`` may add more.
     formula : callable
         From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
-        ``(..., groups, label, f, g)`` for one of the change. By group it adds an axis, that of the groups. An
-        `Extremes` leaves out small groups: see `of_counts`.
+        ``(..., groups, label, f, g)`` for one of the change. By group it adds an axis, that of the groups. A `Share`
+        of people has Wilson's interval; an `Extremes` leaves out small groups: see `of_counts`.
     direction : {1, -1, 0}
         Whether more of it is better, less of it, or neither.
     percent : bool
@@ -36,17 +36,12 @@ class Figure:
         a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
     needs_labels, needs_positives : bool
         Whether every group compared must have rows of either label, or a positive decision; otherwise it is left out.
-    whole : callable, optional
-        For a share of people, whose interval is Wilson's: how many it is a share of, from counts ``(groups, label, f,
-        g)``.
     most : float
         The largest value that it can have; the smallest is 0.
     key : bool
         Whether it also stands in tiles, saved runs and the teacher's notes. It is then one number: no `by_group`.
     short, fair : str
         Its title where there is little room, and the value at which it is fair, as written behind the title.
-    more, cf : str
-        What the glossary adds to the meaning, and a similar figure of other tools.
     of_scores : bool
         Whether it is one of scores, which counts of decisions do not tell: it has no formula.
     """
@@ -62,13 +57,10 @@ class Figure:
     by_group: str = ""
     needs_labels: bool = False
     needs_positives: bool = False
-    whole: Callable[[Counts], Values] | None = None
     most: float = 1.0
     key: bool = False
     short: str = ""
     fair: str = ""
-    more: str = ""
-    cf: str = ""
     of_scores: bool = False
 
     def __post_init__(self) -> None:
@@ -99,6 +91,12 @@ class Figure:
         kept = compared_groups(rows)
         return counts if kept.all() else counts.compress(kept, axis=axis)
 
+    def rows_of(self, values: Values) -> dict[str, Values]:
+        """Values by row of `compare_decisions`: the figure's own, or one for each group (the last axis)."""
+        if not self.by_group:
+            return {self.name: values}
+        return {f"{self.by_group}_{i}": values[..., i] for i in range(values.shape[-1])}
+
     @property
     def short_title(self) -> str:
         return self.short or self.title
@@ -122,12 +120,6 @@ class Figure:
     def fairer(self) -> str:
         """Which way along an axis is fairer."""
         return "" if not self.fair else "fairer →" if self.direction > 0 else "← fairer"
-
-    @property
-    def introduction(self) -> str:
-        """The title where a reader meets the figure, whatever the outcomes: with what other tools have in its place."""
-        title = self.title.replace("“{positive}”", "positive decisions").replace("“{negative}”", "negative decisions")
-        return f"{title} (cf. {self.cf})" if self.cf else title
 
     @property
     def format(self) -> str:

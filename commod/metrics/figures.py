@@ -4,7 +4,7 @@ Tiles, tables, the report, saved runs, the command line and the glossary read th
 its formula.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,12 @@ import numpy as np
 
 from commod.metrics.counts import Counts
 from commod.metrics.fairness import (
+    ACCURACY,
+    AFTER,
+    BEFORE,
     FPR,
     NEGATIVE,
+    OF_TWO,
     P_RULE,
     POSITIVE,
     PPV,
@@ -21,8 +25,7 @@ from commod.metrics.fairness import (
     Extremes,
     Share,
     Values,
-    accuracy_of_counts,
-    positive_rates,
+    share_of,
 )
 from commod.metrics.figure import Figure as Figure  # all that is declared here is one
 
@@ -31,75 +34,16 @@ def _not_of_counts(counts: Counts) -> Values:
     raise TypeError("This figure is one of scores, which counts of decisions do not tell.")
 
 
-def _everybody(counts: Counts) -> Values:
-    """How many people counts (groups, label, f, g) are of."""
-    return counts.sum(axis=(-4, -3, -2, -1))
-
-
-def _group_sizes(counts: Counts) -> Values:
-    """The same of each group, shape (..., groups)."""
-    return counts.sum(axis=(-3, -2, -1))
-
-
-def _raised(counts: Counts) -> Values:
-    """Decisions that went from 0 to 1, shape (..., groups)."""
-    return counts[..., 0, 1].sum(axis=-1)
-
-
-def _lowered(counts: Counts) -> Values:
-    return counts[..., 1, 0].sum(axis=-1)
-
-
-def _changed(counts: Counts) -> Values:
-    return _raised(counts) + _lowered(counts)
-
-
-def _change_rates(counts: Counts) -> Values:
-    """Of each group, shape (..., groups)."""
-    return _changed(counts) / _group_sizes(counts)
-
-
-_CHANGED = Share(_change_rates, _group_sizes)
-
-
-def _kept(part: Callable[[Counts], Values], whole: Callable[[Counts], Values]) -> Callable[[Counts], Values]:
-    """A share that is 1 where there is nothing to keep."""
-
-    def share(counts: Counts) -> Values:
-        people = whole(counts)
-        return np.where(people > 0, part(counts) / np.where(people > 0, people, 1.0), 1.0)
-
-    return share
-
-
-def _both_right(counts: Counts) -> Values:
-    return (counts[..., 0, 0, 0] + counts[..., 1, 1, 1]).sum(axis=-1)
-
-
-def _both_wrong(counts: Counts) -> Values:
-    return (counts[..., 0, 1, 1] + counts[..., 1, 0, 0]).sum(axis=-1)
-
-
-def _right_before(counts: Counts) -> Values:
-    return (counts[..., 0, 0, :] + counts[..., 1, 1, :]).sum(axis=(-2, -1))
-
-
-def _wrong_after(counts: Counts) -> Values:
-    return (counts[..., 0, :, 1] + counts[..., 1, :, 0]).sum(axis=(-2, -1))
+_CHANGED = share_of(BEFORE != AFTER)
+_RAISED, _LOWERED = share_of((BEFORE == 0) & (AFTER == 1)), share_of((BEFORE == 1) & (AFTER == 0))
+# Where there is nothing to keep, all of it is kept.
+_KEPT_RIGHT = share_of((BEFORE == OF_TWO) & (AFTER == OF_TWO), BEFORE == OF_TWO, empty=1.0)
+_KEPT_WRONG = share_of((BEFORE != OF_TWO) & (AFTER != OF_TWO), AFTER != OF_TWO, empty=1.0)
 
 
 def _gap(name: str, title: str, meaning: str, *shares: Share, **more: Any) -> Figure:
     """The largest of the groups' rates minus the smallest, which is 0 where decisions are fair."""
     return Figure(name, title, meaning, Extremes(shares), direction=-1, fair="0", **more)
-
-
-def _changed_people(name: str, title: str, meaning: str, part: Callable[[Counts], Values], **more: Any) -> Figure:
-    """A share of everybody, by how decisions changed."""
-
-    def formula(counts: Counts) -> Values:
-        return part(counts).sum(axis=-1) / _everybody(counts)
-
-    return Figure(name, title, meaning, formula, percent=True, of_change=True, whole=_everybody, **more)
 
 
 # Every figure by name, in the order of tables.
@@ -110,10 +54,9 @@ FIGURES: dict[str, Figure] = {
             "accuracy",
             "Accuracy",
             "Share of right decisions on the test part.",
-            accuracy_of_counts,
+            ACCURACY,
             direction=1,
             percent=True,
-            whole=_everybody,
             key=True,
         ),
         Figure(
@@ -123,8 +66,6 @@ FIGURES: dict[str, Figure] = {
             "than chance; no cut-off plays a part in it.",
             _not_of_counts,
             direction=1,
-            more="A model can keep its accuracy and lose this: it then no longer tells people apart, and its decisions "
-            "are near to those of a rule that says the same of everybody.",
             of_scores=True,
         ),
         Figure(
@@ -136,8 +77,6 @@ FIGURES: dict[str, Figure] = {
             direction=-1,
             short="Calibration",
             fair="0",
-            more="Of those with a score of 0.8, eight of ten should have the label, in every group. Where base rates "
-            "differ, no model that errs has this and equal rates of both errors (Kleinberg et al. 2016).",
             of_scores=True,
         ),
         Figure(
@@ -148,8 +87,6 @@ FIGURES: dict[str, Figure] = {
             direction=1,
             key=True,
             fair="1",
-            more="It measures demographic parity. It depends on which decision is counted as positive. Of more than "
-            "two groups it compares the two that are furthest apart.",
         ),
         Figure(
             "p_rule_of_negative",
@@ -158,8 +95,6 @@ FIGURES: dict[str, Figure] = {
             Extremes((NEGATIVE,), ratio=True),
             direction=1,
             fair="1",
-            more="The ratio depends on which decision is counted. The four-fifths rule of US employment law is about "
-            "the rates of the favourable one (29 CFR 1607.4 D, 1978).",
         ),
         _gap(
             "demographic_parity_difference",
@@ -178,9 +113,6 @@ FIGURES: dict[str, Figure] = {
             most=2.0,
             key=True,
             short="Mistreatment",
-            more="It measures equalized odds. Other tools call the larger of the two, in place of their sum, the "
-            "equalized odds difference.",
-            cf="equalized odds difference",
         ),
         _gap(
             "delta_tpr",
@@ -204,47 +136,49 @@ FIGURES: dict[str, Figure] = {
             PPV,
             needs_positives=True,
             short="Predictive parity",
-            more="It measures predictive parity: a positive decision means the same in every group. Where base rates "
-            "differ, no model that errs has this and equal rates of both errors (Chouldechova 2017).",
         ),
         Figure(
             "positive_rate",
             "Decided “{positive}”: {group}",
             "Share of a group that gets the positive decision.",
-            positive_rates,
+            POSITIVE,
             percent=True,
             by_group="positive_rate",
-            whole=_group_sizes,
         ),
-        _changed_people(
+        Figure(
             "change_rate",
             "Decisions changed",
             "Share of test decisions in which g differs from f.",
-            _changed,
+            _CHANGED,
+            percent=True,
+            of_change=True,
             key=True,
             short="Changed",
         ),
-        _changed_people(
+        Figure(
             "raised_rate",
             "… changed to “{positive}”",
             "Share of decisions that went to the positive one.",
-            _raised,
+            _RAISED,
+            percent=True,
+            of_change=True,
         ),
-        _changed_people(
+        Figure(
             "lowered_rate",
             "… changed to “{negative}”",
             "Share of decisions that went to the negative one.",
-            _lowered,
+            _LOWERED,
+            percent=True,
+            of_change=True,
         ),
         Figure(
             "change_rate_of_group",
             "… changed: {group}",
             "Share of a group whose decision changed.",
-            _change_rates,
+            _CHANGED,
             percent=True,
             of_change=True,
             by_group="change_rate",
-            whole=_group_sizes,
         ),
         Figure(
             "change_disparity",
@@ -253,33 +187,26 @@ FIGURES: dict[str, Figure] = {
             Extremes((_CHANGED,)),
             percent=True,
             of_change=True,
-            more="Who is affected, and who is neglected: two models of equal fairness may change very different people "
-            "(Krco et al. 2023, who also name the size, the direction and the rates of a change).",
         ),
         Figure(
             "backward_trust",
             "Backward trust compatibility",
             "Of the decisions that f got right by the record, the share that g keeps.",
-            _kept(_both_right, _right_before),
+            _KEPT_RIGHT,
             direction=1,
             percent=True,
             of_change=True,
             unchanged=1.0,
-            whole=_right_before,
-            more="An update can be better on average and still break what people rely on (Bansal et al. 2019; the name "
-            "is that of Srivastava et al. 2020).",
         ),
         Figure(
             "backward_error",
             "Backward error compatibility",
             "Of the errors of g by the record, the share that f made, too. The others are new.",
-            _kept(_both_wrong, _wrong_after),
+            _KEPT_WRONG,
             direction=1,
             percent=True,
             of_change=True,
             unchanged=1.0,
-            whole=_wrong_after,
-            more="Srivastava et al. (2020).",
         ),
     )
 }
@@ -389,13 +316,13 @@ def title_of(row: str, groups: Sequence[str], outcomes: tuple[str, str]) -> str:
 
 def wholes_of_counts(counts: Counts) -> dict[str, float]:
     """Of each row that is a share of people, of how many; from counts (groups, label, f, g)."""
-    found: dict[str, float] = {}
+    found: dict[str, Values] = {}
     for figure in FIGURES.values():
-        if figure.whole is not None and figure.by_group:
-            found |= {f"{figure.by_group}_{i}": float(people) for i, people in enumerate(figure.whole(counts))}
-        elif figure.whole is not None:
-            found[figure.name] = float(figure.whole(counts))
-    return found
+        share, own = figure.formula, counts if figure.of_change else counts.sum(axis=-2)
+        if isinstance(share, Share):
+            people = share.people(own if figure.by_group else share.of_all(own))
+            found |= figure.rows_of(people)
+    return {row: float(people) for row, people in found.items()}
 
 
 def key_figures_of(counts: Counts, rows: Any = None) -> dict[str, float]:
@@ -421,10 +348,8 @@ def figures_of_counts(counts: Counts, rows: Any = None, *, of_change: bool = Fal
             continue
         if figure.needs_positives and not (own[..., 1].sum(axis=-1) > 0).all():
             continue
+        formula = figure.formula
         with np.errstate(invalid="ignore"):  # 0 / 0, of a group without rows
-            values = figure.formula(own)
-        if figure.by_group:
-            found |= {f"{figure.by_group}_{i}": values[..., i] for i in range(values.shape[-1])}
-        else:
-            found[figure.name] = values
+            values = formula.rates(own) if figure.by_group and isinstance(formula, Share) else formula(own)
+        found |= figure.rows_of(values)
     return found

@@ -24,14 +24,21 @@ from numpy.typing import NDArray
 
 from commod.datasets.blocks import blocks
 from commod.models.adversary import Array
-from commod.models.design import DesignMatrix
 from commod.models.lasso import WIDE, lasso_step
 from commod.models.level_jumps import Jumps, Levels
-from commod.models.objective import NewtonTerms, ScoreState
+from commod.models.objective import DesignMatrix, NewtonTerms, ScoreState
 from commod.models.prices import PricePath
 from commod.models.rescaler import LinearRescaler, acted_on
-from commod.models.solution import PathPoint, Solution, StepCallback, Terms
-from commod.models.training import LossWeights, TrainingData, ratio_form, shift_unit
+from commod.models.training import (
+    LossWeights,
+    PathPoint,
+    Solution,
+    StepCallback,
+    Terms,
+    TrainingData,
+    ratio_form,
+    shift_unit,
+)
 
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
 LADDER = (0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.5, 8.0)

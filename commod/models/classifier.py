@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from commod.datasets.encoding import TabularEncoder, as_table
 from commod.models.adversary import Array, sigmoid
-from commod.models.base_scores import BaseModel, base_logits, check_base_model, fit_weighted
+from commod.models.base_models import BaseModel, base_logits, check_base_model, fit_weighted
 from commod.models.threshold import logit_of_threshold
 from commod.models.validation import check_labels, check_sample_weight, check_sensitive
 

@@ -14,21 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 from commod.datasets.encoding import TabularEncoder
 from commod.installation import needs_extra
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
 from commod.models.classifier import NOBODY, EditedModel, Given, warn_caller
 from commod.models.collapse import CollapseWarning, collapse_in_words, warn_of_result
-from commod.models.concepts import feature_distances
+from commod.models.concepts import READ, feature_distances, read_concepts
 from commod.models.prices import solve_prices
-from commod.models.reading import Reading, read_concepts
 from commod.models.rescaler import LinearRescaler, acted_on
-from commod.models.settings import allowed_columns, check_settings, loss_weights, solver_options
-from commod.models.solution import Solution, StepCallback
 from commod.models.threads import single_threaded
-from commod.models.training import LossWeights, TrainingData
-from commod.models.validation import check_choice
+from commod.models.training import LossWeights, Solution, StepCallback, TrainingData
+from commod.models.validation import allowed_columns, check_choice, check_settings, loss_weights, solver_options
 
-SCORE_FEATURE = "f_logit"
 # Weights of this mean or more are those of a survey rather than numbers of rows.
 MANY_PEOPLE = 10
 
@@ -38,57 +34,50 @@ class Commod(EditedModel):
     """Make a deployed classifier f fairer by few, explainable changes: g(x) = σ(r(x)·logit f(x)).
 
     r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Training minimises L_Y −
-    λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5, with the corrections named in the
-    modules of this package). L_S is the loss of an adversary that reads the sensitive attribute from the new score.
-    Beyond the paper, ``update="affine"`` adds a shift s(x), linear through the same concepts, with its own λ_ratio·‖s‖²
-    (in units in which s counts as r − 1 does, `shift_unit`) and sparsity; ``update="decisions"`` counts changed
-    decisions instead of moved scores. The sensitive attribute is used in `fit` only; `predict` neither needs nor
-    accepts it.
+    λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5; the modules of this package name the
+    corrections). L_S is the loss of an adversary that reads the sensitive attribute from the new score. `fit` alone
+    uses the sensitive attribute; `predict` neither needs nor accepts it.
 
     Parameters
     ----------
     base_model : fitted classifier, callable, str or None
-        The deployed model f: any fitted scikit-learn classifier or Pipeline; a function from X to probabilities; or the
-        name of the column of X that holds f's probabilities (not used as a feature then). None trains a logistic
-        regression in `fit`, unless `base_scores` are given there. `clone` keeps a fitted model fitted.
+        The deployed model f: a fitted scikit-learn classifier or Pipeline; a function from X to probabilities; or the
+        column of X that holds f's probabilities (which is then no feature). None trains a logistic regression, unless
+        `fit` gets `base_scores`. `clone` keeps a fitted model fitted.
     threshold : float, "budget", "budget:0.2" or None
-        Above which of its probabilities f decides positively, and g with it: with t its logit, g(x) = σ(t + r(x)·(logit
-        f(x) − t)), so that r ≡ 1 leaves every score and every decision of f as it is. "budget": such that the share of
-        positive decisions on the training rows is that of positive labels, or the share named. None: f's own, one half,
-        or that of scikit-learn's `FixedThresholdClassifier` or `TunedThresholdClassifierCV`.
+        f and g decide positively above this probability. With t its logit, g(x) = σ(t + r(x)·(logit f(x) − t)), so that
+        r ≡ 1 keeps every score and decision of f. "budget": the share of positive decisions on the training rows is
+        that of positive labels, or the share named. None: f's own cut-off, usually one half.
     lambda_fair : float, default 2.0
-        Weight of fairness. At 0, g = f and nothing is trained. Above 0 the label's loss L_Y acts, too, so scores move
-        at once: at 0.001 by about 0.01 on average, up to 0.07 on law_school and 0.27 on compas (ten splits).
+        Weight of fairness. At 0, g = f. Any value above 0 also brings in L_Y, so scores move at once: at 0.001 by about
+        0.01 on average, up to 0.07 on law_school and 0.27 on compas (ten splits).
     lambda_ratio : float, default 0.05
         Weight of staying near f.
     lambda_concepts : float, default 0.01
-        Weight of the concept terms. The Lasso is in units of the adversary's strongest pull on any weight, so that one
-        value means the same on every data set; at λ_concepts ≥ λ_fair no weight moves for the sake of fairness. It
-        moves fairness, too: on law_school at λ_fair 4, from 0.01 to 1, P-Rule on test goes from 0.67 to 0.84.
+        Weight of the concept terms. Its unit is the adversary's strongest pull on any weight, so that one value means
+        the same on every data set; at λ_concepts ≥ λ_fair no weight moves for the sake of fairness. On law_school at
+        λ_fair 4, from 0.01 to 1, P-Rule on test goes from 0.67 to 0.84.
     n_concepts : int, default 2
-        k, into how many concepts r is read. It adds no power to a linear r: a larger k is a finer reading.
+        k, the number of concepts that r is read into. A larger k is a finer reading and adds no power.
     fairness : {"demographic_parity", "equalized_odds"}
     update : {"ratio", "affine", "decisions"}, default "ratio"
-        "ratio" multiplies f's logit by r, as the paper does: a decision changes where r < 0, and then most for those of
-        whom f was surest. "affine" also adds s(x): a decision changes where r·logit + s has another sign than logit,
-        which takes only a small shift near the line. "decisions" minimises errors + λ_ratio·changes + the price of the
-        gap between groups (`commod.models.prices`): people who stay keep f's score, and those who are flipped land just
-        across the line. There `lambda_fair` is a target (0: f's own fairness on the training rows, 10: parity, 5:
-        halfway), and a change costs 20·`lambda_ratio` errors. All but "ratio" need ``rescaler="linear"`` with
-        ``solver="best_response"``.
+        "ratio" multiplies f's logit by r, as in the paper: a decision changes where r < 0. "affine" adds a shift s(x),
+        linear through the same concepts, with its own λ_ratio·‖s‖² (in the unit `shift_unit`): a small shift is enough
+        near the cut-off. "decisions" minimises errors + λ_ratio·changes + the price of the gap between groups
+        (`commod.models.prices`): people who stay keep f's score, and those who change land just across the cut-off.
+        `lambda_fair` is a target there (0: f's own fairness on the training rows, 5: halfway, 10: parity), and a change
+        costs 20·`lambda_ratio` errors. "affine" and "decisions" need the default `rescaler` and `solver`.
     max_changes : int or float, optional
-        A budget, for ``update="decisions"``: at most so many training rows change (a whole number), or such a share of
-        them (below 1). g is then the fairest model on the way to `lambda_fair` that keeps it.
+        Budget of ``update="decisions"``: a number of training rows, or a share of them (below 1). g is the fairest
+        model on the way to `lambda_fair` within it.
     direction : {"both", "improve", "worsen"}, default "both"
-        "improve": the update acts only on people whom f decides unfavourably, so that nobody loses the favourable
-        decision; every other score stays f's own. "worsen" acts only on those whom f decides favourably. Either needs
-        ``rescaler="linear"`` with ``solver="best_response"``.
+        "improve" updates only people whom f decides unfavourably, so nobody loses the favourable decision; "worsen"
+        only the others. Every other score stays f's own. Needs the default `rescaler` and `solver`.
     favourable : label, optional
-        Which of the two labels is the good one, for `direction`; default, the positive one.
+        The favourable label, for `direction`; default, the positive one.
     features : list of columns of X, optional
-        What r (and s) may use; default, all. f keeps using what it used. The columns of an array are "x0", "x1" and so
-        on.
-    ratio_norm : {"identity", "fisher", "mahalanobis"} or array of shape (n_rows,)
+        What r (and s) may use; default, all. f keeps using what it used. An array has the columns "x0", "x1" …
+    ratio_norm : {"identity", "fisher"} or array of shape (n_rows,)
         Metric of ‖r−1‖²; an array weighs the instances.
     rescaler : {"linear", "mlp"}
         "mlp" is the paper's comparison of architectures: it has no concepts.
@@ -97,33 +86,27 @@ class Commod(EditedModel):
         "adversarial" is the listing of the paper.
     sparsity_weight, diversity_weight : float, default 1.0
         Multiply λ_concepts in the two concept terms.
-    include_score : bool, default False
-        Give r the logit of f as one more feature.
     solver_options : dict, optional
         "best_response": ``tol`` (linear), ``width``, ``max_iter`` (mlp). "adversarial": ``epochs, batch_size,
         learning_rate, adversary_learning_rate, adversary_width, adversary_steps, warmup_epochs`` (and ``width``).
     random_state : int, default 0
-        Seed of minibatches and initial weights of "adversarial" and "mlp". The default solver for a linear r has
-        nothing random in it.
+        Seed of "adversarial" and "mlp". The default solver for a linear r has nothing random in it.
 
     Attributes
     ----------
     concepts_, concept_weights_ : DataFrame, feature × concept, and Series
-        Unit directions in standardised features, turned so that a high value takes f's decision back, and their weights
-        in r, 0 or negative: r(x) = intercept_ + Σ_j weight_j·(concept_j · x). With the default solver their supports
-        are disjoint, and which features go together depends on the data and f alone.
+        Unit directions in standardised features with disjoint supports, and their weights in r, 0 or negative: r(x) =
+        intercept_ + Σ_j weight_j·(concept_j · x). A high value takes f's decision back. The data and f alone decide
+        which features go together.
     coef_, intercept_ : Series, float
         The same r by feature: concepts_ @ concept_weights_.
-    shift_concepts_, shift_weights_ : DataFrame, feature × concept, and Series
-        The shift read through the same groups of features, as "Concept 1, shift" and so on, turned so that a high value
-        raises the score; weights are 0 or positive. No columns without a shift.
-    shift_coef_, shift_intercept_ : Series, float
-        The same s by feature.
+    shift_concepts_, shift_weights_, shift_coef_, shift_intercept_
+        The same of the shift. A high value raises the score; weights are 0 or positive. No columns without a shift.
     feature_groups_ : list of arrays
         Numbers of the encoded features of each concept, also of those without weight.
     path_, history_ : DataFrame
-        Points passed from g = f to the target (λ_fair, loss terms, and the key figures on the training rows), and each
-        loss term after every step.
+        The points from g = f to the target (λ_fair, loss terms, key figures on the training rows), and the loss terms
+        after every step.
     converged_, stopped_ : bool
         Whether the solver converged, and whether a callback stopped it.
     classes_, groups_ : ndarray
@@ -161,7 +144,6 @@ class Commod(EditedModel):
     solver: str = "best_response"
     sparsity_weight: float = 1.0
     diversity_weight: float = 1.0
-    include_score: bool = False
     solver_options: Mapping[str, Any] | None = None
     random_state: int = 0
 
@@ -183,26 +165,24 @@ class Commod(EditedModel):
         Parameters
         ----------
         X : DataFrame (of pandas or polars) or array (n, d)
-            What f was given; categories may be strings or pandas categories. Gaps may be there if f takes them: f gets
-            them untouched, and r fills them in as `TabularEncoder` says.
+            What f was given; categories may be strings or pandas categories. f gets gaps untouched; r fills them in as
+            `TabularEncoder` says.
         y : array (n,)
             Two labels of any type; the second in sorted order is the positive one.
         sensitive_features : array (n,), or (n, c) for c attributes that are crossed
-            Groups of any type and number; of several columns, the combinations are the groups. Where it is missing
-            (NaN, None), the group is not known: such a row counts in L_Y and L_ratio, and the adversary is not asked
-            about it. Without any there is nobody to be fair to: g = f, and a warning says so.
+            Groups of any type and number. A row whose group is missing (NaN, None) counts in L_Y and L_ratio only.
+            Without groups there is nobody to be fair to: g = f, with a warning.
         base_scores : array (n,), optional
             f's probabilities for these rows, instead of asking `base_model`.
         sample_weight : array (n,), optional
-            How much each row counts, in f (if it is trained here), in every term of the loss and in the figures of
-            ``path_``. A whole number is as good as so many copies of the row (beyond `CLIMB_ROWS` rows nearly: there
-            the ladder is solved on a sample).
+            How much each row counts, in f (if it is trained here), in the loss and in ``path_``. A whole number stands
+            for so many copies of the row (nearly so beyond `CLIMB_ROWS` rows, where the path is solved on a sample).
         callback : callable, optional
-            ``callback(step, n_steps, terms)`` after every step; if it returns something true, training stops there
-            and the model reached so far is kept. An exception it raises leaves this object as it was.
+            ``callback(step, n_steps, terms)`` after every step. A true answer ends training and keeps the model reached
+            so far; an exception leaves this object as it was.
         warm_start : commod.models.WarmStart, optional
-            One object for several fits on the same rows that differ in `lambda_fair` (or `n_concepts`) only: each then
-            starts where the last one has been, with the same result to the last digit. Default solver only.
+            One object for several fits on the same rows that differ in `lambda_fair` or `n_concepts` only: each starts
+            where the last one ended, with the same result to the last digit. Default solver only.
         """
         warm_start = WarmStart() if warm_start is None else warm_start
         frame, sources = self._validated(X, reset=True), (X, y, sensitive_features, sample_weight)
@@ -224,9 +204,8 @@ class Commod(EditedModel):
         encoder, encoded = warm_start.derive(
             f"encoding without {left_out}", (X, sample_weight), lambda: self._encoding(given, base_model)
         )
-        encoded = self._with_score(encoded, logit)
-        check_settings(self, X, encoded.shape[1], given.weight)
-        origins = self._origins(encoder)
+        check_settings(self, X, encoded.shape[1])
+        origins = [column for column, _ in encoder.origin_]
         data = TrainingData(encoded, logit, labels, sensitive, line, n_groups, given.weight)
         ratio_norm = self.ratio_norm if isinstance(self.ratio_norm, str) else given.those(np.asarray(self.ratio_norm))
         derive = warm_start.derive
@@ -234,7 +213,7 @@ class Commod(EditedModel):
             # Before the solver, whose matrices are as large as that of this.
             distances = derive("distances", (encoded,), lambda: feature_distances(encoded, origins, given.weight))
             solution = self._solve_for(origins, data, weights, ratio_norm, callback, warm_start)
-            reading = read_concepts(solution, distances, self._names(encoder), self.n_concepts, derive)
+            reading = read_concepts(solution, distances, encoder.feature_names_out_, self.n_concepts, derive)
 
         # Nothing above touches a fitted attribute: a fit that fails or is interrupted leaves the old model whole.
         self.classes_, self.groups_ = given.classes, given.groups
@@ -252,7 +231,7 @@ class Commod(EditedModel):
         """The solution for the features that r may use, as one for all of them."""
         if self.features is None:
             return self._solve(data, *how)
-        columns, warm_start = allowed_columns(self, origins, SCORE_FEATURE), how[-1]
+        columns, warm_start = allowed_columns(self, origins), how[-1]
         few = warm_start.derive(f"columns {columns.tolist()}", (data.X,), lambda: data.X.take(columns, axis=1))
         return self._solve(replace(data, X=few), *how).spread(columns, len(origins))
 
@@ -275,10 +254,10 @@ class Commod(EditedModel):
         options |= {"random_state": int(self.random_state), "callback": callback}
         if self.solver == "best_response":
             with needs_extra("rescaler='mlp'", "torch"):  # imported here: torch takes a second
-                from commod.models.best_response_mlp import solve_mlp
+                from commod.models.networks import solve_mlp
             return solve_mlp(data, weights, ratio_norm, **options)
         with needs_extra("solver='adversarial'", "torch"):
-            from commod.models.adversarial import train_adversarial
+            from commod.models.networks import train_adversarial
         architecture: Any = self.rescaler
         return train_adversarial(
             data, weights, ratio_norm, architecture=architecture, n_concepts=self.n_concepts, **options
@@ -291,7 +270,7 @@ class Commod(EditedModel):
         people = len(data.y) if data.weight is None else float(data.weight.sum())
         return self.max_changes * people + 1e-6 if self.max_changes < 1 else self.max_changes  # rounding costs nobody
 
-    def _keep(self, solution: Solution, data: TrainingData, reading: Reading | None) -> None:
+    def _keep(self, solution: Solution, data: TrainingData, reading: dict[str, Any]) -> None:
         self.rescaler_ = solution.rescaler
         self.path_rescalers_ = [point.rescaler for point in solution.path]
         self.converged_ = solution.converged
@@ -301,10 +280,9 @@ class Commod(EditedModel):
         figures = [data.figures(rescaler.score(data.X, data.logit)) for rescaler in self.path_rescalers_]
         rows = zip(solution.path, figures, strict=True)
         self.path_ = pd.DataFrame([{**point.terms, "n_iter": point.n_iter, **found} for point, found in rows])
-        for name in Reading.__dataclass_fields__:
-            self.__dict__.pop(f"{name}_", None)
-        if reading is not None:
-            self.__dict__ |= {f"{name}_": value for name, value in vars(reading).items()}
+        for name in READ:
+            self.__dict__.pop(name, None)
+        self.__dict__ |= reading
 
     # ---- prediction ----
 
@@ -432,7 +410,7 @@ class Commod(EditedModel):
     def get_feature_names_out(self, input_features: Any = None) -> list[str]:
         """Names of the encoded features that r sees."""
         check_is_fitted(self, "encoder_")
-        return self._names(self.encoder_)
+        return list(self.encoder_.feature_names_out_)
 
     # ---- shared by fit and predict ----
 
@@ -440,19 +418,10 @@ class Commod(EditedModel):
         encoder = TabularEncoder()
         return encoder, encoder.fit_transform(self._inputs(given.X, base_model), sample_weight=given.weight)
 
-    def _with_score(self, encoded: Array, logit: Array) -> Array:
-        return np.column_stack([encoded, logit]) if self.include_score else encoded
-
-    def _names(self, encoder: TabularEncoder) -> list[str]:
-        return list(encoder.feature_names_out_) + ([SCORE_FEATURE] if self.include_score else [])
-
-    def _origins(self, encoder: TabularEncoder) -> list[object]:
-        return [column for column, _ in encoder.origin_] + ([SCORE_FEATURE] if self.include_score else [])
-
     def _encoded_and_logit(self, X: Any, base_scores: Any) -> tuple[Array, Array]:
         frame = self._checked(X, "rescaler_")
         logit = self.margin_of_f(frame, base_scores=base_scores)
-        return self._with_score(self.encoder_.transform(self._inputs(frame, self.base_model_)), logit), logit
+        return self.encoder_.transform(self._inputs(frame, self.base_model_)), logit
 
     def _concepts(self) -> pd.DataFrame:
         check_is_fitted(self, "rescaler_")

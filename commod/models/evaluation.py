@@ -10,24 +10,15 @@ from commod.datasets.task import Split, Task
 from commod.metrics.figures import figure_of
 from commod.metrics.report import compare_decisions
 from commod.metrics.small_groups import left_out_in_words
-from commod.models.base_scores import BaseModel, base_logits
+from commod.models.base_models import BaseModel, base_logits
 from commod.models.threshold import logit_of_threshold
 
 # The rates of positive decisions tell it, too.
 LEFT_OUT = "demographic_parity_difference"
 
 
-def evaluate(
-    task: Task,
-    f: BaseModel,
-    g: Any,
-    rows: Split,
-    *,
-    threshold: float | None = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Accuracy, fairness and changes of f and of g on `rows`, with intervals.
+def evaluate(task: Task, f: BaseModel, g: Any, rows: Split) -> pd.DataFrame:
+    """Accuracy, fairness and changes of f and of g on `rows`, with 95 % intervals; f decides at the cut-off of g.
 
     Parameters
     ----------
@@ -36,10 +27,6 @@ def evaluate(
     g : fitted classifier with `predict`
     rows : Split
         Usually the test part of ``task.split(seed)``.
-    threshold : float, optional
-        The probability above which f decides positively; default, that which g was trained at, else f's own.
-    confidence, seed : float, int
-        Of the intervals, and of their bootstrap.
 
     Returns
     -------
@@ -50,8 +37,8 @@ def evaluate(
     """
     logit = base_logits(f, rows.X)
     line = getattr(g, "line_", None)
-    if threshold is not None or line is None:
-        line = logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float))
+    if line is None:
+        line = logit_of_threshold(None, f, logit, rows.y.to_numpy(dtype=float))
     scored = hasattr(g, "predict_proba")
     of_g = g.predict_proba(rows.X)[:, 1] if scored else None
     sizes = np.bincount(rows.sensitive[rows.sensitive >= 0], minlength=len(task.groups))
@@ -64,8 +51,6 @@ def evaluate(
         n_groups=len(task.groups),
         scores=(logit, of_g) if scored else None,
         probabilities=(expit(logit), of_g) if scored else None,
-        confidence=confidence,
-        seed=seed,
     )
     frame.attrs = {
         "dataset": task.name,

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.raw import MISSING, OTHER, Contract
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel
 from commod.models.estimator import Commod
 from commod.models.rescaler import LinearRescaler
 from commod.portable import FORMAT, ColumnRule
@@ -83,7 +83,7 @@ def to_portable(
             "intercept": float(g.intercept_),
             "coef": g.coef_.tolist(),
             "features": [str(name) for name in g.coef_.index],
-            "include_score": bool(g.include_score),
+            "include_score": False,
             "concepts": _concepts(g.concepts_, g.concept_weights_),
         },
         **({"s": shift} if g.has_shift else {}),

@@ -33,8 +33,7 @@ from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
 from commod.models.lasso import lasso_step
 from commod.models.rescaler import MIRROR, LinearRescaler, acted_on
-from commod.models.solution import PathPoint, Solution, StepCallback, Terms
-from commod.models.training import LossWeights, TrainingData
+from commod.models.training import LossWeights, PathPoint, Solution, StepCallback, Terms, TrainingData
 
 # Called with the number of the step and its terms; a true answer stops the solver.
 Report = Callable[[int, Terms], bool]

@@ -8,7 +8,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import Pipeline
 
 from commod.models.adversary import Array
-from commod.models.base_scores import CERTAINTY, BaseModel
+from commod.models.base_models import CERTAINTY, BaseModel
 
 ONE_HALF = 0.5
 # scikit-learn decides positively at the threshold itself, and here above it only: a line drawn this much lower decides

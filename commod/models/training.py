@@ -1,19 +1,20 @@
-"""What every solver is given: the training rows in encoded form, and the weights of the loss."""
+"""What every solver is given, the training rows in encoded form and the weights of the loss; and what it hands back."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.covariance import ledoit_wolf_shrinkage
+from numpy.typing import NDArray
 
 from commod.datasets.blocks import blocks
 from commod.metrics.counts import counts_of_codes
 from commod.metrics.figures import key_figures_of
 from commod.models.adversary import Array
 from commod.models.objective import ScoreObjective
-from commod.models.rescaler import acted_on
+from commod.models.rescaler import Rescaler, acted_on, spread
 
 
 @dataclass(frozen=True)
@@ -107,24 +108,60 @@ def shift_unit(data: TrainingData, acts_on: str = "everybody") -> float:
 def ratio_form(ratio_norm: Any, data: TrainingData, acts_on: str = "everybody") -> Array:
     """Matrix M with L_ratio = (θ−θ₀)ᵀM(θ−θ₀), θ = (c, v) and r(x) = c + v·x.
 
-    For instance weights it is the weighted second moment of (1, x). ``"mahalanobis"`` measures v by the inverse
-    covariance of the features, (c−1)² + vᵀΣ⁻¹v·d/tr(Σ⁻¹), so that a direction in which people hardly differ is
-    dear; Σ is shrunk (Ledoit-Wolf) because the levels of a category make it singular. r counts as 1 for people whom the
-    update does not act on.
+    It is the weighted second moment of (1, x). r counts as 1 for people whom the update does not act on.
     """
     n, d = data.X.shape
-    if isinstance(ratio_norm, str) and ratio_norm == "mahalanobis":
-        covariance = np.cov(data.X, rowvar=False, bias=True).reshape(d, d)
-        shrinkage = max(float(ledoit_wolf_shrinkage(data.X)), 1e-3)
-        target = np.eye(d) * max(np.trace(covariance) / d, 1e-12)
-        precision = np.linalg.inv((1 - shrinkage) * covariance + shrinkage * target)
-        form = np.zeros((d + 1, d + 1))
-        form[0, 0] = 1.0
-        form[1:, 1:] = precision * (d / np.trace(precision))
-        return form
     weights = instance_weights(ratio_norm, data) * acted_on(acts_on, data.logit) / n
     form = np.zeros((d + 1, d + 1))
     for rows in blocks(n):
         part = np.vstack([np.ones(rows.stop - rows.start), data.X[rows].T])
         form += (part * weights[rows]) @ part.T
     return form
+
+
+Terms = dict[str, float]
+
+# (step, n_steps, loss terms) -> true to stop
+StepCallback = Callable[[int, int, Terms], object]
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """A ratio on the way from f to g, and every loss term there."""
+
+    rescaler: Rescaler
+    terms: Terms
+    n_iter: int = 0
+    converged: bool = True
+
+
+@dataclass
+class Solution:
+    """The path from g = f to the model asked for, and every step taken on it."""
+
+    path: list[PathPoint] = field(default_factory=list)
+    history: list[Terms] = field(default_factory=list)
+    stopped: bool = False
+    # The adversary's pull on the weight of each feature at g = f (d,), where the solver computes it.
+    pull: Array | None = None
+    # Unit directions (d, k) and weights (k,), where the solver learns concepts itself.
+    concepts: tuple[Array, Array] | None = None
+
+    def spread(self, columns: NDArray[np.intp], width: int) -> Solution:
+        """The same for rows of `width` features, of which `columns` are those that were solved for."""
+        return replace(
+            self,
+            path=[replace(point, rescaler=point.rescaler.spread(columns, width)) for point in self.path],
+            pull=None if self.pull is None else spread(self.pull, columns, width),
+            concepts=None
+            if self.concepts is None
+            else (spread(self.concepts[0].T, columns, width).T, self.concepts[1]),
+        )
+
+    @property
+    def rescaler(self) -> Rescaler:
+        return self.path[-1].rescaler
+
+    @property
+    def converged(self) -> bool:
+        return not self.stopped and self.path[-1].converged

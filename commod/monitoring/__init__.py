@@ -6,13 +6,13 @@ from commod.monitoring.files import about_model, read_requirements, watch_files
 from commod.monitoring.outcome import Judged, Outcome, check_signature, headline, judge, outcome_of
 from commod.monitoring.reference import batch_of, read_model, reference_of
 from commod.monitoring.requirements import check_then_and_now
-from commod.monitoring.state import State, read_state
+from commod.monitoring.state import WatchState, read_state
 from commod.monitoring.watch import Watched, watch
 
 __all__ = [
     "Judged",
     "Outcome",
-    "State",
+    "WatchState",
     "Watched",
     "about_model",
     "batch_of",

@@ -80,7 +80,7 @@ def judge(
 ) -> Judged:
     """Check a batch against what is required and, if there is one, the sealed decision.
 
-    `facts` and `looks` are of all people counted so far, from a `State`; by default, of the batch.
+    `facts` and `looks` are of all people counted so far, from a `WatchState`; by default, of the batch.
     """
     checked = pd.DataFrame()
     if required:

@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from commod.monitoring.batch import LEAST_PEOPLE
-from commod.monitoring.evidence import ON_TOTAL
-from commod.monitoring.reference import Cells
-from commod.monitoring.requirements import Look
-from commod.monitoring.schema import MOST
+from commod.monitoring.reference import MOST, Cells
+from commod.monitoring.requirements import ON_TOTAL, Look
 from commod.monitoring.watch import Watched
 from commod.uploads.json_file import JsonError, read_json
 
@@ -50,7 +48,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class State:
+class WatchState:
     """Counts of the people of all runs so far.
 
     Attributes
@@ -72,7 +70,7 @@ class State:
         """How many people are counted."""
         return self.parts[0].people if self.parts else 0
 
-    def plus(self, found: Watched, batch: bytes) -> State:
+    def plus(self, found: Watched, batch: bytes) -> WatchState:
         """With one more batch; the same if this batch is counted already.
 
         Raises ValueError if earlier batches had groups or labels and this one does not, or the other way round.
@@ -87,7 +85,7 @@ class State:
         parts = [part.plus(cells, changes) for part in parts]
         if parts[-1].people >= STEP:
             parts.append(_Part(parts[-1].number + 1, nobody, dict.fromkeys(changes, (0, 0))))
-        return State(self.model, (*self.batches, digest), (parts[0], *parts[1:][-KEPT:]))
+        return WatchState(self.model, (*self.batches, digest), (parts[0], *parts[1:][-KEPT:]))
 
     def looks(self, found: Watched) -> list[Look]:
         """What is known of all people, and of each window."""
@@ -116,7 +114,7 @@ def _digest(content: bytes) -> str:
     return sha256(content).hexdigest()[:16]
 
 
-def read_state(content: bytes | None, model: bytes) -> State:
+def read_state(content: bytes | None, model: bytes) -> WatchState:
     """The state in a file; a new one if there is no file yet.
 
     Raises
@@ -125,12 +123,12 @@ def read_state(content: bytes | None, model: bytes) -> State:
         In one sentence, if it is none, or is about another model.
     """
     if content is None:
-        return State(_digest(model))
+        return WatchState(_digest(model))
     found = read_json(content, "a state of commod watch", MAX_BYTES)
     try:
         if found["format"] != FORMAT:
             raise KeyError
-        state = State(str(found["model"]), tuple(map(str, found["batches"])), tuple(map(_part, found["parts"])))
+        state = WatchState(str(found["model"]), tuple(map(str, found["batches"])), tuple(map(_part, found["parts"])))
     except (KeyError, TypeError, ValueError):
         raise JsonError("The file is no state of commod watch, or is damaged: choose another --state.") from None
     if state.model != _digest(model):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.decisions.facts import Facts, counts_of_changes
+from commod.decisions.facts import Facts
+from commod.explain.plausibility import counts_of_changes
 from commod.metrics.counts import sizes_of_groups
 from commod.metrics.figures import CRITERIA, key_figures_of
 from commod.monitoring.batch import LEAST_PEOPLE, BatchRows, check_width
@@ -39,7 +40,7 @@ class Watched:
         ``by_chance`` (what the index stays below in 95 % of batches without drift), ``drift`` ("stable", "look" or
         "shifted"), ``unseen`` (people with a level that nobody had) and ``sentence``.
     counted : Counted
-        The people of the batch, to be added to those of other batches (`State`).
+        The people of the batch, to be added to those of other batches (`WatchState`).
     facts, old_facts : Facts
         What is known of the model on the batch and on the people tested on, for `check_then_and_now`.
     people, old_people : int

@@ -11,7 +11,7 @@ To reach a P-Rule of ρ is to make (lower rate) − ρ·(higher rate) at least 0
 everybody weighs the same, so that the people with the largest gain P(low | x)/N_low − ρ·P(high | x)/N_high go first.
 Raised are the negatives who are most probably of the disfavoured group, lowered the positives who most probably are
 not; of one person a part may be changed. Where q is 0 or 1 this is the bound with the group known
-(`commod.theory.shares`). It is right as far as q is (`chance_of_group`).
+(`commod.theory.bands`). It is right as far as q is (`chance_of_group`).
 """
 
 from typing import Any

@@ -7,10 +7,14 @@ far as there are people left to flip) or beside the point where the rates cross.
 each K, so all of them, for K = 0 … N, take O(N). More than two groups have no such sides: `commod.theory.bands`.
 
 Groups of few people are left out of the extremes here as they are of the figures (`compared_groups`): nobody in them
-needs to be flipped. People whose group is not known are not counted. Rows with weights: `commod.theory.shares`.
+needs to be flipped. People whose group is not known are not counted. Rows with weights: `commod.theory.bands`.
 
 If only one of f's two decisions may be flipped (`ACTS_ON`: nobody loses, or nobody gains), one of the four sides is
 left.
+
+The printed Propositions 4.4 and 4.5 are right for few flips and enough people to flip (`fails_from`). They do not say
+that this ends: a group has only so many people with the decision in question; a gap that is closed can only be opened
+again by more flips of the same kind; and the last flip may overshoot.
 """
 
 from collections.abc import Callable
@@ -27,8 +31,7 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.small_groups import compared_groups
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
-from commod.theory.bands import Bands, best_bands
-from commod.theory.shares import Shares, best_of_both_labels
+from commod.theory.bands import Bands, Shares, best_bands, best_of_both_labels
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -186,7 +189,7 @@ def p_rule_curve(
         Which of f's decisions may be flipped.
     sample_weight : array (n,), optional
         How much each row counts. K is then so many rows of mean weight, `change_rate` a share of the weight, and a row
-        may be flipped in part: a bound that nobody gets beyond (`commod.theory.shares`).
+        may be flipped in part: a bound that nobody gets beyond (`commod.theory.bands`).
 
     Returns
     -------
@@ -242,7 +245,7 @@ def mistreatment_curve(
     """Lowest disparate mistreatment that at most K flips can reach, for every K (Prop. 4.5, corrected).
 
     DM = Δ_TPR + Δ_FPR, and a flip moves one of the two: the best of x flips on the one and K − x on the other, over all
-    x. When the printed proposition holds: `commod.theory.printed`. Weights as in `p_rule_curve`.
+    x. When the printed proposition holds: `fails_from`. Weights as in `p_rule_curve`.
 
     Returns
     -------
@@ -304,3 +307,47 @@ def best_curve(y_true: Any, y_pred: Any, *, fairness: str, **given: Any) -> pd.D
     """The best that at most K flips can do for a criterion, for every K: `p_rule_curve` or `mistreatment_curve`."""
     check_choice("fairness", fairness, tuple(CRITERIA))
     return mistreatment_curve(y_true, y_pred, **given) if CRITERIA[fairness].by_label else p_rule_curve(y_pred, **given)
+
+
+def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:
+    """``changes, p_rule`` of Prop. 4.4: K flips raise the lower group or, if K > γ_high − γ_low, lower the other."""
+    y = as_binary(y_pred, "y_pred")
+    counts = two_group_counts(y, y, sensitive_features).sum(axis=1)
+    sizes = counts.sum(axis=1)
+    low, high = np.argsort(counts[:, 1] / sizes, kind="stable")
+    changes = np.arange(max_changes + 1)
+    lowers = changes > counts[high, 1] - counts[low, 1]
+    up = np.where(lowers, counts[low, 1], np.minimum(counts[low, 1] + changes, sizes[low])) / sizes[low]
+    down = np.where(lowers, np.maximum(counts[high, 1] - changes, 0), counts[high, 1]) / sizes[high]
+    larger = np.maximum(up, down)
+    p_rule = np.where(larger > 0, np.minimum(up, down) / np.where(larger > 0, larger, 1.0), 1.0)
+    return pd.DataFrame({"changes": changes, "p_rule": p_rule})
+
+
+def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:
+    """``changes, dm`` of Prop. 4.5: all K flips on the label and in the group where one moves a rate most."""
+    counts = two_group_counts(y_true, y_pred, sensitive_features)
+    check_cells(counts)
+    sizes = counts.sum(axis=2)
+    rates = counts[:, :, 1] / sizes
+    label = int(np.argmin(sizes.min(axis=0)))
+    group = int(np.argmin(sizes[:, label]))
+    changes = np.arange(max_changes + 1)
+    upward = rates[group, label] < rates[1 - group, label]
+    start, size = counts[group, label, 1], sizes[group, label]
+    moved = np.minimum(start + changes, size) if upward else np.maximum(start - changes, 0)
+    gaps = np.abs(rates[0] - rates[1])
+    dm = np.abs(moved / size - rates[1 - group, label]) + gaps[1 - label]
+    return pd.DataFrame({"changes": changes, "dm": dm})
+
+
+def fails_from(y_true: Any, y_pred: Any, *, sensitive_features: Any, fairness: str, max_changes: int) -> int | None:
+    """The smallest K at which the printed proposition is not the best there is; None if there is none so far."""
+    limit: dict[str, Any] = {"sensitive_features": sensitive_features, "max_changes": max_changes}
+    exact = best_curve(y_true, y_pred, fairness=fairness, **limit)
+    criterion = CRITERIA[fairness]
+    by_label = criterion.by_label
+    printed = mistreatment_as_printed(y_true, y_pred, **limit) if by_label else p_rule_as_printed(y_pred, **limit)
+    lost = criterion.gain(exact[criterion.figure_name] - printed[criterion.figure_name].iloc[: len(exact)])
+    places = np.flatnonzero(lost.to_numpy() > 1e-9)
+    return int(places[0]) if len(places) else None

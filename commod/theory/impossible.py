@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from commod.metrics.counts import tally
-from commod.metrics.fairness import predictive_values, rates_given_label
+from commod.metrics.fairness import FPR, PPV, TPR
 
 
 def error_rates(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
@@ -29,15 +29,14 @@ def error_rates(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_wei
     """
     found = tally(y_true, {"y_pred": y_pred}, sensitive_features, sample_weight)
     counts = found.counts
-    everybody = counts.sum(axis=0, keepdims=True)
     base = counts[:, 1].sum(axis=1) / counts.sum(axis=(1, 2))
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0: a rate of nobody
-        ppv, hit = (float(rates[0]) for rates in (predictive_values(everybody), rates_given_label(everybody, 1)))
+    ppv, hit = float(PPV(counts)), float(TPR(counts))
+    with np.errstate(divide="ignore", invalid="ignore"):  # a group with one label
         columns = {
             "base_rate": base,
-            "ppv": predictive_values(counts),
-            "fnr": 1.0 - rates_given_label(counts, 1),
-            "fpr": rates_given_label(counts, 0),
+            "ppv": PPV.rates(counts),
+            "fnr": 1.0 - TPR.rates(counts),
+            "fpr": FPR.rates(counts),
             "forced_fpr": base / (1.0 - base) * ((1.0 - ppv) / ppv if ppv > 0 else np.nan) * hit,
         }
     return pd.DataFrame(columns, index=pd.Index(found.groups, name="group"))

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from commod.experiments import prepare, sweep_method
-from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.sweep import Shared, fairness_gain, fit_cell, lines_of
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
@@ -81,7 +80,7 @@ def models_of(scene, name, fairness):
             here = replace(cell, method="commod", others=(*cell.others, *form.items()))
             model = fit_cell(scene, here, fairness, shared)
             decided = model.decisions_test
-            rows.append({**scene.figures(decided), **shares_of_decisions(scene, decided), "settings": cell.words})
+            rows.append({**scene.figures(decided), **scene.shares(decided), "settings": cell.words})
     return pd.DataFrame(rows)[[*columns, "settings"]].assign(f=before)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from commod.decisions.pairs import NEARLY, Answer, Interview, models_to_choose_from
+from commod.decisions.pairs import NEARLY, Interview, PairAnswer, models_to_choose_from
 from commod.experiments import prepare, sweep_method
 
 SCENES = (
@@ -50,11 +50,11 @@ def utility_of(kind: str, models: pd.DataFrame, random: np.random.Generator) -> 
     return (found - found.min()) / (found.max() - found.min())
 
 
-def answered(utility: pd.Series, pair: tuple[int, int], noise: float, random: np.random.Generator) -> Answer:
+def answered(utility: pd.Series, pair: tuple[int, int], noise: float, random: np.random.Generator) -> PairAnswer:
     """What a person says to a pair."""
     margin = utility[pair[0]] - utility[pair[1]]
     says_a = random.random() < 1 / (1 + np.exp(-noise * margin)) if noise else margin > 0
-    return Answer(*pair, "a" if says_a else "b")
+    return PairAnswer(*pair, "a" if says_a else "b")
 
 
 def once(models: pd.DataFrame, kind: str, noise: float, person: int) -> list[dict[str, object]]:
@@ -66,7 +66,7 @@ def once(models: pd.DataFrame, kind: str, noise: float, person: int) -> list[dic
     for way in ("interview", "random pairs"):
         random = np.random.default_rng((person, 7))
         utility = utility_of(kind, models, random)
-        answers: list[Answer] = []
+        answers: list[PairAnswer] = []
         while len(answers) < max(QUESTIONS):
             drawn = tuple(int(place) for place in random.choice(places, 2, replace=False))
             # Here nobody stops when it is sure enough: all are asked as often.

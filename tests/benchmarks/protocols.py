@@ -27,7 +27,7 @@ from commod import load_task
 from commod.datasets import Split, TabularEncoder
 from commod.experiments import sweep_method
 from commod.experiments.scene import Scene
-from commod.models.base_scores import base_logits
+from commod.models.base_models import base_logits
 from commod.models.threads import single_threaded
 from tests.benchmarks.ffb_network import FFBNetwork
 from tests.benchmarks.forms import show

@@ -31,7 +31,6 @@ from joblib import Parallel, delayed
 
 from commod.datasets import TabularEncoder
 from commod.experiments import prepare, sweep_method
-from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.results import read_result, write_result
 from commod.experiments.search import folds_of
 from commod.experiments.sweep import STRENGTHS, Shared, lines_of, train_cell
@@ -138,7 +137,7 @@ def tuned(scene, name, fairness):
                 "f": before,
                 "accuracy": figures["accuracy"],
                 "changed": figures["change_rate"],
-                **shares_of_decisions(scene, on_test),
+                **scene.shares(on_test),
                 **{f"held_{key}": judged[key][place] for key in judged},
                 "settings": cells[place].words,
             }

@@ -22,10 +22,10 @@ from commod.dashboard.state.settings import defaults
 from commod.datasets.declared import TASKS
 from commod.decisions.facts import CONFIDENCE
 from commod.decisions.requirements import RULES
-from commod.metrics.extreme_intervals import _ratios
 from commod.metrics.intervals import wilson_interval
+from commod.metrics.report import _ratios
 from commod.monitoring import outcome_of
-from commod.monitoring.evidence import ALPHA, e_value, tolerance
+from commod.monitoring.requirements import ALPHA, e_value, tolerance
 from commod.monitoring.state import KEPT, STEP, money_on
 
 LIMIT, DROP, WITHIN, NIGHTS = 0.8, 0.05, 4_000, 365
@@ -63,7 +63,7 @@ def drawn(ratios, people, population, years, rng):
 
 
 def capital(positive, people, each):
-    """The e-value of total and windows together (years, nights): `State` and its looks, for many years at once."""
+    """The e-value of total and windows together (years, nights): `WatchState` and its looks, for many years at once."""
     sums = [
         np.concatenate([np.zeros((2, len(part[0]), 1)), part.cumsum(axis=-1)], axis=-1) for part in (positive, people)
     ]

@@ -180,7 +180,7 @@ def test_names_beside_a_picture_never_overlap_and_stay_in_it(seed):
     assert spread_labels(far, room, gap) == pytest.approx(far)  # who has room stays where it wants to be
 
 
-@pytest.mark.parametrize("upward", [True, False])
+@pytest.mark.parametrize("upward", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_name_stands_where_the_frontier_ends(upward):
     frame = pd.DataFrame(
         [("A", 0.2, 0.8, True), ("A", 0.9, 0.7, True), ("A", 0.95, 0.5, False), ("B", 0.4, 0.6, True)],

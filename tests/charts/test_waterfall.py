@@ -20,6 +20,7 @@ SUM = pd.DataFrame(
         "start": [0.0, -1.0, 0.5, 0.0],
         "end": [-1.0, 0.5, -0.25, -0.25],
         "ratio": [1.0, -1.5, 0.75, 0.25],
+        "chance": [0.27, 0.62, 0.44, 0.44],
     }
 )
 
@@ -30,6 +31,12 @@ def test_the_axis_says_what_a_score_decides_and_every_value_is_written():
     assert "below 0: “fails”" in svg
     for text in ("−1.00", "+1.50", "−0.75", "−0.25", "LSAT score and others"):
         assert text in svg
+
+
+def test_the_axis_of_a_sum_of_logits_has_chances():
+    svg = export_chart(plot_waterfall(SUM, outcomes=("fails", "passes"), line=0.0), "svg", width=260).decode()
+    assert "Chance of “passes”" in svg
+    assert "50%" in svg
 
 
 @pytest.mark.parametrize("favourable", [0, 1])

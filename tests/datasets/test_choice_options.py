@@ -8,9 +8,7 @@ import pytest
 
 from commod.datasets import Choice
 from commod.datasets.choice_options import (
-    _OPTIONS,
-    given_options,
-    options_parser,
+    _PLACES,
     read_roles,
     roles_in,
     roles_json,
@@ -45,14 +43,10 @@ ODD = Choice(
 )
 
 
-def read(words):
-    return given_options(options_parser("These options say nothing").parse_args(words))
-
-
 def test_every_field_but_the_title_has_an_option():
-    """The threshold has one, too, but any data set has it; a cut in two may be given in a shorter way."""
+    """In lessons and older records. The threshold is an option of any data set; some have a shorter way, too."""
     named = {entry.name for entry in fields(Choice)} - {"title", "threshold"}
-    assert {place.partition(":")[0] for _, place, *_ in _OPTIONS} == {*named, "sensitive_cut"}
+    assert {place.partition(":")[0] for place in _PLACES.values()} == {*named, "sensitive_cut", "small_together"}
 
 
 CROSSED = Choice(
@@ -97,11 +91,11 @@ def test_options_in_older_records_say_the_same():
 def test_options_come_on_top_of_a_file_of_roles(tmp_path):
     path = tmp_path / "roles.json"
     path.write_text(roles_json(roles_of(CROSSED)), encoding="utf-8")
-    found = read(["--roles", str(path), "--outcome", "z", "--number", "n"])
+    found = roles_in(["--roles", str(path), "--outcome", "z", "--number", "n"])
     assert (found["target"], found["kinds"]) == ("z", {"x": "category", "n": "number"})
     assert found["cuts"] == CROSSED.cuts
     with pytest.raises(ValueError, match="cannot be read"):
-        read(["--roles", str(tmp_path / "none.json")])
+        roles_in(["--roles", str(tmp_path / "none.json")])
 
 
 @pytest.mark.parametrize(
@@ -119,7 +113,7 @@ def test_a_file_that_has_no_roles_is_refused(content, message):
 
 
 def test_a_cut_in_two_has_a_shorter_way():
-    assert read(["--sensitive", "age", "--sensitive-cut", "40"]) == {"sensitive": "age", "sensitive_cut": 40.0}
+    assert roles_in(["--sensitive", "age", "--sensitive-cut", "40"]) == {"sensitive": "age", "sensitive_cut": 40.0}
     assert Choice("y", "1", "age", (), {}, sensitive_cut=40.0).cuts == {"age": (40.0,)}
     with pytest.raises(ValueError, match="say which of them is cut"):
         Choice("y", "1", ("age", "sex"), (), {}, sensitive_cut=40.0)
@@ -134,15 +128,16 @@ def test_what_goes_without_saying_is_not_written():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--merge", "race,Other"], "--merge: takes COLUMN,NAME,VALUE,…"),
-        (["--merge", 'race,"Other'], "--merge: takes COLUMN,NAME,VALUE,…"),
-        (["--cut", "age,young"], "--cut: takes a column and numbers, with commas between, got 'age,young'"),
-        (["--unknown", "keep"], "--unknown: invalid choice: 'keep'"),
-        (["--outcome-cut", "high"], "--outcome-cut: takes a number, got 'high'"),
-        (["--scores-out-of", "nan"], "--scores-out-of: takes a number, got 'nan'"),
+        (["--merge", "race"], "'race' should be a column and what is said of it, with commas between"),
+        (["--cut", "age,young"], "--cut: .*Expected `float`, got `str`"),
+        (["--unknown", "keep"], "--unknown: Invalid enum value 'keep'"),
+        (["--outcome-cut", "high"], "--outcome-cut: Expected `float"),
+        (["--confirm", "some"], "--confirm: Expected `float`, got `str`"),
+        (["--scores-of", "nobody"], "--scores-of: invalid choice: 'nobody'"),
+        (["--colour", "red"], "These options say nothing about a file: unrecognized arguments: --colour"),
         (["--number", "x", "--category", "x"], "“x” is named by --category and by another option"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(words, message):
     with pytest.raises(ValueError, match=message):
-        read(words)
+        roles_in(words)

@@ -36,7 +36,7 @@ def test_all_is_guessed_as_on_the_page_and_told(path):
     }
     assert told[0] == f"Guessed: {json.dumps(guessed)[1:-1]}."
     assert told[3].startswith("Left out: applicant (a different whole number in ")
-    assert "12 missing in “test_score” are set to its median, 60." in told
+    assert "“test_score”: 12 cells missing, set to the median, 60." in told
 
 
 def test_what_is_given_is_not_guessed(path):

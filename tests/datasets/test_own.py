@@ -9,7 +9,7 @@ import pytest
 from commod import Commod, evaluate
 from commod.datasets import Choice, ChoiceError, guess_columns, make_task, own, read_table
 from commod.datasets.example import example_table
-from commod.models.base_scores import base_logits
+from commod.models.base_models import base_logits
 
 pytestmark = pytest.mark.quick
 
@@ -73,8 +73,8 @@ def test_a_task_of_the_table(table):
     assert list(task.features(task.X).columns) == list(KINDS)
     assert "model_score" in task.X
     assert not task.X.isna().any().any()
-    assert any("missing in “test_score” are set to its median" in sentence for sentence in own.done)
-    assert any("missing in “education” become a level of their own" in sentence for sentence in own.done)
+    assert any("cells missing, set to the median" in str(step) for step in own.done if step.column == "test_score")
+    assert any("cells missing, now a level" in str(step) for step in own.done if step.column == "education")
 
 
 def test_rows_with_missing_features_can_be_left_out(table):
@@ -82,7 +82,7 @@ def test_rows_with_missing_features_can_be_left_out(table):
     whole = table[list(KINDS)].notna().all(axis=1)
     assert len(own.task.y) == whole.sum()
     assert own.task.y.tolist() == (table.loc[whole, "hired"] == "yes").astype(int).tolist()
-    assert any("rows with a missing feature are left out" in sentence for sentence in own.done)
+    assert any("rows with a missing feature, left out" in str(step) for step in own.done)
 
 
 def test_other_groups_and_missing_outcomes_are_left_out_and_counted(table):
@@ -91,22 +91,22 @@ def test_other_groups_and_missing_outcomes_are_left_out_and_counted(table):
     odd.loc[10:14, "hired"] = None
     own = make_task(odd, CHOICE)
     assert len(own.task.y) == len(table) - 15
-    assert "10 rows of other groups of “group” are left out." in own.done
-    assert "5 rows without an outcome in “hired” are left out." in own.done
+    assert "“group”: 10 rows of other groups, left out." in map(str, own.done)
+    assert "“hired”: 5 rows without an outcome, left out." in map(str, own.done)
 
 
 def test_text_in_numbers_counts_as_missing(table):
     odd = table.astype({"test_score": object})
     odd.loc[0:2, "test_score"] = "many"
     own = make_task(odd, CHOICE)
-    assert "3 cells of “test_score” are no numbers and count as missing." in own.done
+    assert "“test_score”: 3 cells without a number, counted as missing." in map(str, own.done)
 
 
 def test_numbers_too_large_to_compute_with_count_as_missing(table):
     odd = table.astype({"test_score": float})
     odd.loc[0:2, "test_score"] = [1e308, -1e101, np.inf]
     own = make_task(odd, CHOICE)
-    assert "3 cells of “test_score” are no numbers and count as missing." in own.done
+    assert "“test_score”: 3 cells without a number, counted as missing." in map(str, own.done)
     assert own.task.X["test_score"].abs().max() <= 100
 
 

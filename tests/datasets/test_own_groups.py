@@ -63,15 +63,15 @@ def test_two_groups_are_what_they_were(survey):
     assert own.task.X.index.equals(rows.index)
     assert own.task.sensitive.tolist() == (rows["race"] == "Black").astype(int).tolist()
     others = survey["race"].isin(["Hispanic", "Asian", "Other"]).sum()
-    assert f"{others} rows of other groups of “race” are left out." in own.done
-    assert any("rows without a value in “race” are left out." in told for told in own.done)
+    assert f"“race”: {others} rows of other groups, left out." in map(str, own.done)
+    assert any("rows without a value, left out" in str(step) for step in own.done if step.column == "race")
 
 
 def test_groups_that_are_not_known_are_trained_on_and_told(survey):
     own = make_task(survey, replace(CHOICE, unknown="train"))
     nobody = ~survey["race"].isin(RACES)
-    told = f"{nobody.sum()} rows without a value in “race” are trained on; what is measured rests on the others."
-    assert told in own.done
+    told = f"“race”: {nobody.sum()} rows without a value: trained on, never measured on."
+    assert told in map(str, own.done)
     assert own.task.X.index.equals(survey.index)
     assert (own.task.sensitive == -1).tolist() == nobody.tolist()
     _, test = own.task.split()
@@ -83,7 +83,7 @@ def test_levels_are_put_together_by_hand_and_by_size(survey):
     own = make_task(survey, replace(CHOICE, merge={"race": {"Asian": "Other", "Hispanic": "Hisp."}}))
     assert own.task.groups == ("Black", "Hisp.", "Other", "White")
     assert sizes(own.task)["Other"] == survey["race"].isin(["Asian", "Other"]).sum()
-    assert "What was “Asian” in “race” is called “Other”." in own.done
+    assert "“race”: 1 value called “Other”: “Asian”." in map(str, own.done)
     assert small_together({"a": 90, "b": 30, "c": 20}, 50) == {"b": "other", "c": "other"}
     assert small_together({"a": 90, "b": 30}, 50) == {}, "one alone is put together with nobody"
     assert small_together({"a": 90, "other": 60, "c": 20}, 50) == {"c": "other"}
@@ -110,7 +110,7 @@ def test_two_columns_are_crossed(survey):
     bands = make_task(survey, replace(CHOICE, sensitive=("sex", "age"), cuts={"age": (40,)})).task
     assert bands.groups == ("F × age: < 40", "F × age: ≥ 40", "M × age: < 40", "M × age: ≥ 40")
     assert bands.spec.filter == "“age” is cut at 40."
-    assert task.spec.filter == "What was “Asian” in “race” is called “Other”."
+    assert task.spec.filter == "“race”: 1 value called “Other”: “Asian”."
     some = make_task(survey, replace(choice, groups=("White × M", "White × F", "Black × F"))).task
     assert some.groups == ("White × M", "White × F", "Black × F")
     assert some.margins()["race"][1] == ("Black", "Hispanic", "Other", "White")
@@ -121,7 +121,7 @@ def test_rows_are_weighted(survey):
     weight = survey.loc[own.task.X.index, "wt"]
     np.testing.assert_allclose(own.task.weight / own.task.weight.mean(), weight / weight.mean())
     assert "wt" not in own.task.X
-    assert any(told.startswith("A row stands for as many people as “wt” says, ") for told in own.done)
+    assert any(str(step).startswith("“wt”: says for how many people a row stands, ") for step in own.done)
     train, test = own.task.split()
     assert train.weight.index.equals(train.X.index)
     assert test.weight.index.equals(test.X.index)
@@ -210,7 +210,7 @@ def test_a_file_with_all_of_it_from_words_and_back(survey, tmp_path):
     given = {"sensitive": ("race", "sex"), "merge": {"race": {"Asian": "Other"}}, "weight": "wt", "target": "approved"}
     task, told = task_of_file(path, given)
     assert len(task.groups) == 8
-    assert any("are trained on" in sentence for sentence in told)
+    assert any("trained on, never measured on" in sentence for sentence in told)
     assert {"weight", "merge", "unknown"} <= set(task.roles)
     made = {}
     exec(compile(task.recipe.replace("Path('survey.csv')", f"Path({str(path)!r})"), "recipe", "exec"), made)

@@ -31,7 +31,7 @@ def test_the_example():
 
 def test_classes_are_neither_constant_nor_too_many():
     guesses = of_values(a=1, b=2, c=MAX_VALUES, d=MAX_VALUES + 1)
-    assert roles.columns_of_classes(guesses) == ["b", "c"]
+    assert roles.columns_of_roles(guesses) == ["b", "c"]
 
 
 @pytest.mark.parametrize(

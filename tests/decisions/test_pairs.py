@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.decisions.pairs import FEWEST, MOST, MOST_ASKED, REPEATS, Answer, Interview, models_to_choose_from
+from commod.decisions.pairs import FEWEST, MOST, MOST_ASKED, REPEATS, Interview, PairAnswer, models_to_choose_from
 from commod.experiments import Sweep, prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, as_points, fit_cell
 from tests.benchmarks import pairs as benchmark
@@ -27,7 +27,7 @@ def say(interview, utility, answers=()):
     """Somebody who never errs, asked to the end."""
     answers = list(answers)
     while (pair := interview.next_question(answers)) is not None:
-        answers.append(Answer(*pair, "a" if utility[pair[0]] > utility[pair[1]] else "b"))
+        answers.append(PairAnswer(*pair, "a" if utility[pair[0]] > utility[pair[1]] else "b"))
     return answers
 
 
@@ -69,7 +69,7 @@ def test_who_wants_fairness_alone_and_who_wants_accuracy_alone_are_led_to_the_en
 def test_no_question_comes_twice_but_the_repeats_which_swap_the_sides():
     models = frontier()
     interview = Interview(models)
-    answers = [Answer(*interview.next_question([]), "a")]
+    answers = [PairAnswer(*interview.next_question([]), "a")]
     while (pair := interview.next_question(answers)) is not None:
         before = [(answer.a, answer.b) for answer in answers]
         if len(answers) + 1 in REPEATS:
@@ -77,7 +77,7 @@ def test_no_question_comes_twice_but_the_repeats_which_swap_the_sides():
         else:
             assert pair not in before
             assert pair[::-1] not in before
-        answers.append(Answer(*pair, "ab"[len(answers) % 2]))
+        answers.append(PairAnswer(*pair, "ab"[len(answers) % 2]))
     assert len({answer.a > answer.b for answer in answers}) == 2  # the fairer one is on either side
 
 
@@ -100,7 +100,9 @@ def test_no_difference_lies_between_the_two_choices():
     models = frontier()
     interview = Interview(models)
     pair = interview.next_question([])
-    fairness = [interview._likely([Answer(*pair, said)]) @ interview._drawn.utility[:, -1] for said in ("a", "n", "b")]
+    fairness = [
+        interview._likely([PairAnswer(*pair, said)]) @ interview._drawn.utility[:, -1] for said in ("a", "n", "b")
+    ]
     assert fairness == sorted(fairness) or fairness == sorted(fairness, reverse=True)
     assert fairness[0] != fairness[2]
 
@@ -108,7 +110,7 @@ def test_no_difference_lies_between_the_two_choices():
 def test_swinging_answers_do_not_fit_together():
     models = frontier()
     interview = Interview(models)
-    answers = [Answer(5, 16, "a"), Answer(16, 5, "a"), Answer(7, 12, "a"), Answer(12, 7, "a")]
+    answers = [PairAnswer(5, 16, "a"), PairAnswer(16, 5, "a"), PairAnswer(7, 12, "a"), PairAnswer(12, 7, "a")]
     found = interview.preference(answers)
     assert (found.same, found.repeated) == (0, 2)
     assert found.explained == 2
@@ -120,7 +122,7 @@ def test_two_models_are_asked_about_once_and_one_model_never():
     interview = Interview(two)
     pair = interview.next_question([])
     assert sorted(pair) == [5, 6]
-    assert interview.next_question([Answer(*pair, "a")]) is None
+    assert interview.next_question([PairAnswer(*pair, "a")]) is None
     assert Interview(two.iloc[:0]).next_question([]) is None
 
 

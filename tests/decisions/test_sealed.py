@@ -200,7 +200,7 @@ def test_a_decision_about_a_file_is_verified_with_its_sealed_people(tmp_path, ca
     task, _ = task_of_file(table, {"confirm": 0.2})
     with lent(task):
         scene = prepare(task.name, GIVEN_SCORES)
-        record = opened(scene, frozen(scene))
+        record = opened(scene, frozen(scene, None, Requirements(changed=0.1)))
     path.write_text(record_json(record), encoding="utf-8")
     assert record["data"]["rows"] == len(task.y) + len(task.sealed)
     assert main(["verify", str(path), "--data", str(table)]) == 0
@@ -216,7 +216,7 @@ def test_a_decision_about_a_file_is_verified_with_its_sealed_people(tmp_path, ca
 def test_a_file_says_how_many_to_seal_on_the_command_line(tmp_path, capsys):
     table = tmp_path / "applicants.csv"
     example_table(800).to_csv(table, index=False)
-    assert main(["fit", str(table), "--confirm", "0.2"]) == 0
+    assert main(["fit", str(table), "--confirm", "0.2", "--lambda-fair", "1"]) == 0
     assert "sealed until a decision is made" in "".join(capsys.readouterr())
     assert main(["fit", str(table), "--confirm", "0.9"]) == 2
     assert "At most half of the people can be sealed" in capsys.readouterr().err

@@ -87,6 +87,7 @@ def test_people_settle_nothing_where_refits_differ_or_nobody_can_prove_it():
     assert (nobody["verdict"], nobody["holds"], math.isnan(nobody["more_people"])) == ("cannot tell", True, True)
     assert one("worse_off", 0.0, Measured(0.001, (0.0, 0.004), whole=1000), worse=1)["verdict"] == "fail"
     assert one("worse_off", 0.0, Measured(0.0, (0.0, 0.0), whole=1000, exact=True))["verdict"] == "pass"
+    assert one("worse_off", 0.1, Measured(0.001, (0.0, 0.004), whole=1000), worse=1)["verdict"] == "pass"
 
 
 def test_how_many_more_people_is_rounded_says_which_way_and_ends_somewhere():

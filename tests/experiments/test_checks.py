@@ -11,11 +11,12 @@ from commod.experiments.checks import (
     COMPARED_REFITS,
     answer_of_merit,
     answers_of,
+    answers_of_decisions,
     matched_models,
 )
 from commod.experiments.match import match_models
-from commod.experiments.plausibility import AT_HAND, answers_of_decisions, shares_of_decisions
 from commod.experiments.refits import refit
+from commod.experiments.scene import AT_HAND
 from commod.experiments.sweep import Shared, as_points, train_cell
 from commod.explain.checks import CHECKS
 from commod.models.competitors import METHODS
@@ -62,12 +63,12 @@ def test_what_decisions_tell_is_counted(scene):
     assert tuple(found) == AT_HAND
     assert (found["right"].part, found["right"].whole) == ((changed & (after == y)).sum(), changed.sum())
     assert (found["sure"].part, found["sure"].whole) == ((changed & sure).sum(), changed.sum())
-    assert shares_of_decisions(scene, after) == {name: answer.value for name, answer in found.items()}
-    assert shares_of_decisions(scene, after) == {"right": (after == y)[changed].mean(), "sure": sure[changed].mean()}
+    assert scene.shares(after) == {name: answer.value for name, answer in found.items()}
+    assert scene.shares(after) == {"right": (after == y)[changed].mean(), "sure": sure[changed].mean()}
 
 
 def test_of_nobody_there_is_no_share(scene):
-    assert all(np.isnan(share) for share in shares_of_decisions(scene, scene.decisions_test).values())
+    assert all(np.isnan(share) for share in scene.shares(scene.decisions_test).values())
     assert {answer.mark for answer in answers_of_decisions(scene, scene.decisions_test).values()} == {"open"}
 
 

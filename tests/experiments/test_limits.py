@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import pytest
 
-from commod.experiments import limits, prepare, sweep_method
+from commod.experiments import limits, prepare
 from commod.experiments.limits import best_within, fewest_at_levels, limits_of, price_of
 from commod.metrics import CRITERIA
 from tests.fitting import swept
@@ -13,7 +13,7 @@ from tests.fitting import swept
 @lru_cache
 def made(fairness):
     scene = prepare("law_school")
-    sweeps = {name: swept(name, fairness) for name in ("oracle_lpp", "oracle", "commod")}
+    sweeps = {name: swept(name, fairness) for name in ("oracle_lpp", "commod")}
     return scene, fairness, limits_of(scene, fairness), sweeps
 
 
@@ -114,7 +114,7 @@ def test_who_is_not_told_the_group_lies_between_f_and_the_exact_bound():
 def test_no_model_is_as_fair_with_fewer_changes_than_the_reference():
     """Under demographic parity, which depends on whom a rule decides positively in each group and on nothing else."""
     scene, criterion = prepare("law_school"), "demographic_parity"
-    points = sweep_method(scene, "oracle_roc", criterion).points
+    points = swept("oracle_roc", criterion).points
     fewest = fewest_at_levels(scene, criterion, points["p_rule"].tolist())
     assert all(least <= changed + 1e-9 for least, changed in zip(fewest, points["change_rate"], strict=True))
     f = scene.figures(scene.decisions_test)["p_rule"]

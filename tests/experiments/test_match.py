@@ -6,7 +6,7 @@ import pytest
 
 from commod.experiments import prepare, sweep_method
 from commod.experiments.match import match_models, nearest
-from commod.metrics.concepts import concept_redundancy, concept_size
+from commod.explain.concepts import concept_redundancy, concept_size
 from commod.models.competitors import METHODS
 
 DP = "demographic_parity"
@@ -27,7 +27,8 @@ def sweeps(scene):
         for name, values in short.items():
             method = METHODS[name]
             others = {"lambda_ratio": (0.05,)} if name == "commod" else method.others
-            few = replace(method, seeds=1, knob=replace(method.knob, sweep=values), others=others)
+            quick = method.settings | ({"max_iter": 15} if name == "frappe" else {})
+            few = replace(method, seeds=1, settings=quick, knob=replace(method.knob, sweep=values), others=others)
             patch.setitem(METHODS, name, few)
         return {name: sweep_method(scene, name, DP) for name in short}
 

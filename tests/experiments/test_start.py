@@ -97,7 +97,7 @@ def test_the_test_part_plays_no_part(monkeypatch):
 
 
 def test_held_out_people_are_judged_by_models_that_have_not_seen_them():
-    scene = prepare("compas")
+    scene = prepare("law_school")
     held = _HeldOut(scene, DP)
     trial = held.trial("affine", 3.0)
     changed, right, sure, decided = [], [], [], []

@@ -22,7 +22,7 @@ def short():
         patch.setattr(target, "COARSE_FAIR", (0.0, 2.0, 5.0, 10.0))
         patch.setattr(target, "COARSE_RATIO", (0.05,))
         around = target._around
-        patch.setattr(target, "_around", lambda lambdas: around(lambdas)[:7])
+        patch.setattr(target, "_around", lambda lambdas: around(lambdas)[:3])
         yield
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from commod.datasets import load_task
-from commod.explain.base_model_warnings import are_treated_alike, base_model_warnings, proposed_threshold
+from commod.explain.model_warnings import are_treated_alike, base_model_warnings, proposed_threshold
 from tests.fitting import case
 
 pytestmark = pytest.mark.quick

@@ -8,9 +8,8 @@ import pytest
 
 from commod.datasets.task import Feature, Task, TaskSpec
 from commod.explain.checks import check_merit
-from commod.explain.merit import explain_merit, merit_step
-from commod.explain.what_if import FeatureRange, edit_row, feature_ranges, score_rows
-from commod.models.base_scores import base_logits
+from commod.explain.what_if import FeatureRange, edit_row, explain_merit, feature_ranges, merit_step, score_rows
+from commod.models.base_models import base_logits
 from tests.fitting import case, fit
 
 

@@ -42,7 +42,7 @@ def test_where_the_negative_decision_is_hoped_for_better_and_worse_change_places
 
 def test_the_record_in_a_sentence():
     answer = check_record(explain_record(task(), Y, S, F, G, np.full(8, 0.6)))
-    assert (answer.part, answer.whole, answer.mark) == (4, 6, "fine")
+    assert (answer.part, answer.whole, answer.mark) == (4, 6, "predicted")
     assert answer.sentence == (
         "4 of 6 changes match the outcome in the data (66.7%): 2 of 3 for the better and 2 of 3 for the worse. f's own "
         "probabilities predict 40.0%; chance explains the difference."
@@ -56,9 +56,9 @@ def test_the_record_in_a_sentence():
     ("chance", "mark", "told"),
     [
         (0.5, "bad", "fewer are right than chance explains"),
-        (0.2, "fine", "chance explains the difference"),
+        (0.2, "predicted", "chance explains the difference"),
         (0.26, "look", "fewer are right than chance explains"),
-        (0.1, "fine", "more are right than chance explains"),
+        (0.1, "predicted", "more are right than chance explains"),
     ],
 )
 def test_a_change_is_rated_by_what_f_expects(chance, mark, told):
@@ -141,7 +141,7 @@ def test_somebody_exactly_on_the_line_counts_once():
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=list(CHECKS))
 def test_marks_follow_the_declared_bounds(check):
-    assert check.mark(check.fine) == "fine"
+    assert check.mark(check.fine) == check.best
     assert check.mark(check.bad) == "look"
     assert check.mark(check.bad - check.direction * 1e-6) == "bad"
     assert check.mark((check.fine + check.bad) / 2) == "look"

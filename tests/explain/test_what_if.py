@@ -14,7 +14,7 @@ from commod.explain.what_if import (
     nearest_person,
     score_rows,
 )
-from commod.models.base_scores import base_logits
+from commod.models.base_models import base_logits
 from tests.fitting import case, fit
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.metrics.concepts import concept_redundancy, concept_size
+from commod.explain.concepts import concept_redundancy, concept_size
 from commod.models.competitors import Frappe
 from tests.fitting import case, fit
 

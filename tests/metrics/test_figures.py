@@ -10,7 +10,7 @@ from sklearn.metrics import precision_score
 
 from commod.metrics import CRITERIA, FIGURES, Figure, compare_decisions
 from commod.metrics.counts import counts_of_codes, tally
-from commod.metrics.fairness import predictive_values
+from commod.metrics.fairness import PPV
 from commod.metrics.figures import figure_of, key_figures, key_figures_of, title_of
 from commod.models.evaluation import figures_of
 from tests.browsing import ROOT
@@ -122,7 +122,7 @@ def test_predictive_values_are_precisions():
     y, _, g, s = rows(6)
     counts = counts_of_codes(s, 2, y, g)
     expected = [precision_score(y[s == group], g[s == group]) for group in (0, 1)]
-    np.testing.assert_allclose(predictive_values(counts), expected)
+    np.testing.assert_allclose(PPV.rates(counts), expected)
 
 
 def test_predictive_parity_is_left_out_where_a_group_has_no_positive_decision():

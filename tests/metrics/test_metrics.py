@@ -193,6 +193,20 @@ def test_a_model_that_changes_nobody_may_change_somebody():
         assert report.loc[name, "difference_low"] < 0 < report.loc[name, "difference_high"]
 
 
+def test_what_stays_right_and_what_was_wrong_before():
+    y, f, g, s = random_decisions(6)
+    report = metrics.compare_decisions(y, f, g, sensitive_features=s)
+    right, wrong = f == y, g != y
+    assert report.loc["backward_trust", "g"] == pytest.approx((g == y)[right].mean())
+    assert report.loc["backward_error", "g"] == pytest.approx((f != y)[wrong].mean())
+
+
+def test_mistreatment_goes_up_to_2():
+    y, s = np.tile([0, 1], 200), np.repeat([0, 1], 200)
+    report = metrics.compare_decisions(y, y, np.where(s == 1, 1 - y, y), sensitive_features=s)
+    assert report.loc["dm", "g"] == report.loc["dm", "g_high"] == 2
+
+
 def test_a_group_without_events():
     s = np.repeat([0, 1], 20)
     y = np.tile([0, 1], 20)

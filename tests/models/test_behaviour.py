@@ -29,7 +29,7 @@ def coarse_fits(name, fairness, seed):
 
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.slow if s else ()) for s in range(5)])
-@pytest.mark.parametrize("fairness", CRITERIA)
+@pytest.mark.parametrize("fairness", [CRITERIA[0], pytest.param(CRITERIA[1], marks=pytest.mark.slow)])
 @each_data_set
 class TestAlongTheSlider:
     def test_changes_grow_with_lambda_fair(self, name, fairness, seed):
@@ -86,14 +86,12 @@ class TestLimits:
 
     def test_a_larger_lambda_ratio_never_changes_more(self, name):
         c = case(name)
-        changes = [
-            test_change_rate(c, fit(c, lambda_fair=3.0, lambda_ratio=lam)) for lam in (0, 0.01, 0.05, 0.1, 0.2, 0.5)
-        ]
+        changes = [test_change_rate(c, fit(c, lambda_fair=3.0, lambda_ratio=lam)) for lam in (0, 0.05, 0.5)]
         assert all(later <= earlier + 0.01 for earlier, later in pairwise(changes))
 
     def test_sparsity_falls_to_exact_zeros(self, name):
         c = case(name)
-        grid = (0, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
+        grid = (0, 0.01, 0.1, 1.0)
         fits = [fit(c, lambda_fair=2.0, lambda_concepts=lam) for lam in grid]
         counts = [int((g.coef_.abs() > 0.01).sum()) for g in fits]
         zeros = [int((g.coef_ == 0).sum()) for g in fits]
@@ -103,8 +101,9 @@ class TestLimits:
         assert zeros[-1] > zeros[1] > 0
 
     def test_concepts_are_diverse_and_add_up(self, name):
+        warm_start = WarmStart()  # k is how the model is read
         for k in (1, 2, 5, 10):
-            g = fit(case(name), n_concepts=k)
+            g = fit(case(name), n_concepts=k, warm_start=warm_start)
             W = g.concepts_.to_numpy()
             cosines = np.abs(W.T @ W - np.diag(np.diag(W.T @ W)))
             assert cosines.max() < 0.3
@@ -114,7 +113,9 @@ class TestLimits:
             np.testing.assert_allclose(W @ g.concept_weights_.to_numpy(), g.coef_.to_numpy(), atol=1e-12)
 
     def test_one_more_concept_splits_one(self, name):
-        fits = [fit(case(name), n_concepts=k, lambda_concepts=0.0) for k in range(1, 9)]
+        warm_start = WarmStart()
+        fits = [fit(case(name), n_concepts=k, lambda_concepts=0.0, warm_start=warm_start) for k in range(1, 9)]
+        fits.append(fit(case(name), n_concepts=9, lambda_concepts=0.0))
         supports = [{frozenset(np.flatnonzero(column)) for column in g.concepts_.to_numpy().T} for g in fits]
         for coarser, finer in pairwise(supports):
             assert len(coarser & finer) == len(coarser) - 1
@@ -126,7 +127,7 @@ class TestLimits:
 @each_data_set
 def test_the_seed_moves_nothing(name):
     c = case(name)
-    fits = [fit(c, lambda_fair=3.0, random_state=seed) for seed in range(3)]
+    fits = [fit(c, lambda_fair=3.0, random_state=seed) for seed in range(2)]
     rules = [p_rule(c.test.y, g.predict(c.test.X), sensitive_features=c.test.sensitive) for g in fits]
     assert np.std(rules) <= 0.002
     for g in fits[1:]:
@@ -159,6 +160,7 @@ def mean_over_splits(name, lambda_fair, warm_starts):
     return np.mean(rules), np.mean(changes)
 
 
+@pytest.mark.slow  # up to twenty fits on five splits
 @pytest.mark.parametrize(
     ("name", "fair_enough", "most_changes"),
     [("law_school", 0.72, 0.115), pytest.param("compas", 0.77, 0.05, marks=pytest.mark.slow)],

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from commod import Commod
 from commod.datasets import blocks
 from commod.datasets.encoding import TabularEncoder
-from commod.models import adversary, base_scores, design
-from commod.models.base_scores import base_logits
+from commod.models import adversary, base_models, objective
+from commod.models.base_models import base_logits
 from commod.models.concepts import feature_distances
 
 
@@ -32,7 +32,7 @@ def small_blocks(monkeypatch):
 
     def cut(size=64):
         monkeypatch.setattr(blocks, "BLOCK", size)
-        for module in (blocks, adversary, design, base_scores):
+        for module in (blocks, adversary, objective, base_models):
             monkeypatch.setattr(module, "WHOLE", 100)
 
     return cut
@@ -96,7 +96,7 @@ def test_f_is_asked_about_some_rows_at_a_time_and_told_their_names(small_blocks,
 
     whole = base_logits(scores, X)
     small_blocks()
-    monkeypatch.setattr(base_scores, "ASKED", 300)
+    monkeypatch.setattr(base_models, "ASKED", 300)
     assert np.allclose(base_logits(scores, X), whole, rtol=1e-12)
     assert asked == [1000, 300, 300, 300, 100]
 
@@ -105,15 +105,16 @@ def test_f_is_asked_about_some_rows_at_a_time_and_told_their_names(small_blocks,
 def test_a_fit_takes_little_more_memory_than_its_encoded_rows(fairness):
     """Under equalized odds they are held twice, once sorted by label."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(150_000, 60))
+    X = rng.normal(size=(90_000, 60))
     s = rng.integers(2, size=len(X))
     X[:, 0] += s
     y = (X[:, 0] + rng.normal(size=len(X)) > 0.5).astype(int)
     scores = 1 / (1 + np.exp(-X[:, 0] - X[:, 1]))
     tracemalloc.start()
     try:
-        Commod(None, lambda_fair=1.0, fairness=fairness).fit(X, y, sensitive_features=s, base_scores=scores)
+        Commod(None, lambda_fair=0.5, fairness=fairness).fit(X, y, sensitive_features=s, base_scores=scores)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < {"demographic_parity": 1.6, "equalized_odds": 2.6}[fairness] * X.nbytes
+    grows = {"demographic_parity": 1.45, "equalized_odds": 2.45}[fairness]
+    assert peak < grows * X.nbytes + 15e6  # beside it, what is the same for any number of rows

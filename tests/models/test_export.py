@@ -79,12 +79,16 @@ def test_the_explanation_is_that_of_the_model():
     np.testing.assert_allclose(found.to_numpy(dtype=float), expected.to_numpy(), rtol=0, atol=1e-9)
 
 
-def test_the_score_as_a_feature_of_r():
+def test_older_files_may_have_the_score_as_a_feature_of_r():
     on = case("law_school")
-    g = fit(on, include_score=True)
-    portable = load(portable_json(g))
-    same(g, portable, on.test.X)
-    assert [t["term"] for t in portable.explain(on.test.X.iloc[0].to_dict())] == ["f", "constant", *g.concepts_, "g"]
+    g = fit(on)
+    content = to_portable(g)
+    r = content["r"]
+    r["include_score"], r["coef"], r["features"] = True, [*r["coef"], 0.1], [*r["features"], "f_logit"]
+    for concept in r["concepts"]:
+        concept["loadings"].append(0.0)
+    portable, logit = load(content), g.margin_of_f(on.test.X)
+    np.testing.assert_allclose(portable.ratio(on.test.X), g.ratio(on.test.X) + 0.1 * logit, rtol=0, atol=1e-9)
 
 
 def test_an_f_with_an_encoder_of_its_own():

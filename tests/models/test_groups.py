@@ -7,8 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from commod import Commod
 from commod.metrics.figures import CRITERIA
-from commod.models.adversary import question_weights
-from commod.models.group_adversary import GroupAdversary
+from commod.models.adversary import GroupAdversary, question_weights
 from commod.models.objective import ScoreObjective
 
 RATES = {"a": 0.8, "b": 0.0, "c": -0.8, "d": -0.4}
@@ -179,11 +178,6 @@ def test_how_much_a_question_counts():
 def test_weights_that_are_none(people, weight, words):
     with pytest.raises(ValueError, match=words):
         fit(people, weight=weight)
-
-
-def test_mahalanobis_knows_no_weights(people):
-    with pytest.raises(ValueError, match="mahalanobis"):
-        fit(people, weight=np.ones(900), ratio_norm="mahalanobis")
 
 
 def test_a_number_is_no_group(people):

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from commod import Commod
 from commod.models import WarmStart
-from commod.models.base_scores import base_logits
+from commod.models.base_models import base_logits
 from commod.models.best_response import LinearProblem
 from commod.models.export import portable_json, to_portable
 from commod.models.rescaler import ACTS_ON, acted_on, acts_on_of

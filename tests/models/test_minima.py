@@ -9,8 +9,8 @@ import pytest
 from commod.metrics import CRITERIA
 from commod.models import WarmStart
 from commod.models.best_response import LinearProblem, solve_linear
-from commod.models.settings import loss_weights
 from commod.models.training import LossWeights, TrainingData, ratio_form
+from commod.models.validation import loss_weights
 from tests.fitting import case, fit
 from tests.random_starts import lowest_loss, training_data
 

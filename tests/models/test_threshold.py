@@ -143,7 +143,7 @@ def test_trained_here_f_has_a_line_too():
     assert isinstance(g.base_model_[-1], LogisticRegression)
 
 
-@pytest.mark.parametrize("settings", [{}, {"update": "affine"}, {"direction": "improve"}, {"include_score": True}])
+@pytest.mark.parametrize("settings", [{}, {"update": "affine"}, {"direction": "improve"}])
 def test_the_file_of_a_model_has_its_line(settings):
     g = Commod(fixed(0.8), lambda_fair=5.0, **settings)
     g.fit(LAW.train.X, LAW.train.y, sensitive_features=LAW.train.sensitive)

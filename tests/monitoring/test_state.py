@@ -8,10 +8,9 @@ import pytest
 from commod.cli import main
 from commod.decisions import Requirements
 from commod.monitoring import check_then_and_now, read_state, watch
-from commod.monitoring.evidence import ALPHA, drop_revealed, evidence, tolerance
 from commod.monitoring.reference import Cells
-from commod.monitoring.requirements import Counted
-from commod.monitoring.state import KEPT, STEP, State, money_on
+from commod.monitoring.requirements import ALPHA, Counted, drop_revealed, evidence, tolerance
+from commod.monitoring.state import KEPT, STEP, WatchState, money_on
 from tests.benchmarks import watch as nightly
 
 pytestmark = pytest.mark.quick
@@ -92,7 +91,7 @@ def test_batches_must_tell_the_same(law, nights, capsys):
 
 
 class Night:
-    """What `State` needs of a batch: one night of the simulation."""
+    """What `WatchState` needs of a batch: one night of the simulation."""
 
     def __init__(self, positive, people):
         cells = np.zeros((2, 2, 2, 2))
@@ -105,7 +104,7 @@ def test_the_simulation_is_the_test_of_the_command():
     """The same e-values, night by night, with windows that come and go."""
     positive, people = nightly.drawn([0.7] * 90, 100, LAW, 1, np.random.default_rng(0))
     expected = nightly.capital(positive, people, 100)[0]
-    state = State("")
+    state = WatchState("")
     for night in range(90):
         found = Night(positive[:, 0, night], people[:, 0, night])
         state = state.plus(found, str(night).encode())

@@ -8,6 +8,7 @@ import difflib
 import html
 import json
 import re
+from datetime import date
 from itertools import zip_longest
 from pathlib import Path
 
@@ -88,6 +89,8 @@ def _said(element):
     title, value = getattr(element, "label", None) or "", getattr(element, "value", None)
     if element.type in ("html", "markdown"):
         return _without_tags(element.proto.body)
+    if isinstance(value, date):  # which is so many days from today, whenever that is
+        return f"{title} = in {(value - date.today()).days} days"
     if element.type == "metric":
         return f"{title} = {value}" + (f" ({element.delta})" if element.delta else "")
     if "vega_lite" in element.type:

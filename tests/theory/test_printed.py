@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from commod.theory import fails_from, mistreatment_curve, p_rule_curve, switching_point
-from commod.theory.printed import mistreatment_as_printed, p_rule_as_printed
+from commod.theory.flips import mistreatment_as_printed, p_rule_as_printed
 from tests.theory.brute import crowd, of_rates, sizes_and_positives
 
 PARITY, ODDS = "demographic_parity", "equalized_odds"

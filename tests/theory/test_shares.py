@@ -7,8 +7,8 @@ import pytest
 
 from commod.metrics import disparate_mistreatment, p_rule
 from commod.theory import best_curve, mistreatment_curve, p_rule_curve
+from commod.theory.bands import Shares, best_of_both_labels
 from commod.theory.flips import GAP, LACK_OF_P_RULE
-from commod.theory.shares import Shares, best_of_both_labels
 
 DP, EO = "demographic_parity", "equalized_odds"
 

@@ -43,11 +43,8 @@ def _asked(variable: str, usual: int) -> int:
 
 
 def _foreground() -> int:
-    """Processes for those who have a slider in hand: COMMOD_PROCESSES, or one for two cores, and two at least.
-
-    When a whole class moves at one moment, the pages wait for the models, so both of two cores can train.
-    """
-    return _asked("COMMOD_PROCESSES", max(2, cpu_count() // 2))
+    """Processes for those who have a slider in hand: COMMOD_PROCESSES, or one for two cores."""
+    return _asked("COMMOD_PROCESSES", max(1, cpu_count() // 2))
 
 
 def _background() -> int:

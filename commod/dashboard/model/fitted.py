@@ -16,8 +16,7 @@ from commod.dashboard.text.language import FIRST, declared, phrase
 from commod.dashboard.text.verdicts import Changes, Verdict, cost_of_limits, verdict
 from commod.datasets import Task
 from commod.experiments import Scene
-from commod.experiments.checks import Evidence, evidence_of
-from commod.experiments.plausibility import answers_of_decisions
+from commod.experiments.checks import Evidence, answers_of_decisions, evidence_of
 from commod.experiments.refits import Refits
 from commod.experiments.sweep import Cell
 from commod.explain import (
@@ -28,17 +27,15 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
-from commod.explain.base_model_warnings import are_treated_alike, base_model_warnings
 from commod.explain.checks import Answer, check_again, check_merit
 from commod.explain.groups import Groups, count_hundred, explain_groups, explain_hundred
-from commod.explain.merit import explain_merit
-from commod.explain.model_warnings import model_warnings
+from commod.explain.model_warnings import are_treated_alike, base_model_warnings, model_warnings
 from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
 from commod.explain.plausibility import explain_record
 from commod.explain.proxies import proxies_of
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.tree import DEPTHS
-from commod.explain.what_if import edit_row
+from commod.explain.what_if import edit_row, explain_merit
 from commod.metrics import CRITERIA, change_table, compare_decisions
 from commod.metrics.intervals import new_people_interval
 from commod.models import Commod

@@ -10,7 +10,6 @@ from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.language import declared, phrase, written
 from commod.dashboard.text.stories import label_of
-from commod.dashboard.text.verdicts import named_first
 from commod.metrics.figures import CRITERIA, FIGURES
 
 # Increase it when a field changes its meaning or goes.
@@ -54,9 +53,6 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
     groups = [_group(code, task.groups[code], rows[code]) for code in order]
     by_name = {figure["name"]: figure for figure in figures}
     shown = {name: by_name[name] for name in _shown(result.settings.fairness)}
-    # One of two groups is in the verdict with its rates.
-    told = len(rows) == 2 and counts.count and not CRITERIA[result.settings.fairness].by_label
-    named = named_first(task.spec, rows) if told else None
     read = _shown(result.settings.fairness)[:2]
     return {
         "schema": SCHEMA,
@@ -76,7 +72,7 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
             "before": [
                 phrase(language, "picture.was", value=_value(language, name, shown[name]["f"])) for name in read
             ],
-            "groups": [label_of(language, task.spec, code, rows[code], rates=code != named) for code in order],
+            "groups": [label_of(language, task.spec, code, rows[code]) for code in order],
             "verdict": result.verdict_in(language, movable=movable, complete=complete),
         },
     }

@@ -30,9 +30,8 @@ from commod.dashboard.text.language import FIRST, LANGUAGES, declared, phrase, p
 from commod.dashboard.text.stories import called, story
 from commod.datasets import Task, TaskSpec, add_task, is_known, is_shipped, load_task
 from commod.experiments import prepare
-from commod.explain.checks import AS_PREDICTED, CHECKS, MARKS, Answer, check_merit
-from commod.explain.merit import explain_merit
-from commod.explain.what_if import FeatureRange, feature_ranges
+from commod.explain.checks import CHECKS, MARKS, Answer, check_merit
+from commod.explain.what_if import FeatureRange, explain_merit, feature_ranges
 from commod.metrics.figures import CRITERIA
 from commod.metrics.pareto import undominated
 from commod.models.export import to_portable
@@ -51,7 +50,6 @@ AXES = ("fairness", "update", "lambda_ratio", "lambda_concepts", "lambda_fair")
 MOST_PEOPLE = 200
 # Questions of the tree of the changes.
 DEPTH = 3
-_MARKS = (*MARKS.items(), ("predicted", AS_PREDICTED))
 _BROWSER = Path(__file__).parents[1] / "views" / "browser"
 
 Grid = Mapping[str, Sequence[Any]]
@@ -202,8 +200,7 @@ def _checks(result: FitResult, ranges: Mapping[str, FeatureRange]) -> list[list[
     answers: dict[str, Answer] = {**result.at_hand, "merit": check_merit(result.task, merit)}
     record = result.record
     expected = {"right": float(np.average(record["expected"].fillna(0.0), weights=record["count"]))}
-    marks = {name: "predicted" if each.word_and_sign == AS_PREDICTED else each.mark for name, each in answers.items()}
-    return [[name, marks[name], each.part, each.whole, expected.get(name)] for name, each in answers.items()]
+    return [[name, each.mark, each.part, each.whole, expected.get(name)] for name, each in answers.items()]
 
 
 # ---- what the models share ----
@@ -267,7 +264,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
         "yes": yes,
         "no": no,
         "people": declared(language, spec.people),
-        "caption": phrase(language, "dots.caption", people=declared(language, spec.people), yes=yes),
+        "legend": phrase(language, "dots.legend", yes=yes),
         "called": [called(language, spec, code) for code in order],
         "states": [phrase(language, f"dots.{state}", outcome=outcome) for state, outcome in states],
         "alt": phrase(language, "dots.alt"),
@@ -282,7 +279,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
             for name in grid["fairness"]
         },
         "checks": {name: declared(language, check.title) for name, check in CHECKS.items()},
-        "marks": {mark: [sign, declared(language, word)] for mark, (word, sign) in _MARKS},
+        "marks": {mark: [sign, declared(language, word)] for mark, (word, sign) in MARKS.items()},
     }
 
 

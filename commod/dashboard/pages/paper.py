@@ -19,9 +19,9 @@ from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS, as_rows, draw_cells, draw_segments, draw_wins, point_columns
 from commod.datasets import TASKS, damaged_files
-from commod.experiments.figures import tree_f1_by_depth
 from commod.experiments.paper import DATASETS, LEAST_SPLITS, TABLE1_ROWS, sensitivity_table, table1
-from commod.experiments.printed import BLACK_BOX, FIGURE2, METHOD_ROWS, TABLE1_CELLS
+from commod.experiments.paper_figures import tree_f1_by_depth
+from commod.experiments.paper_numbers import BLACK_BOX, FIGURE2, METHOD_ROWS, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory
 from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
 from commod.experiments.sweep import as_points

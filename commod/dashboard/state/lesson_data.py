@@ -18,7 +18,7 @@ import msgspec
 
 from commod.dashboard.state.settings import OWN_PREFIX
 from commod.datasets import add_task, is_known, task_of_file
-from commod.datasets.choice_options import given_options, options_parser
+from commod.datasets.choice_options import roles_in
 from commod.uploads.json_file import place_and_reason
 
 # How the names of these data begin. Like uploaded ones they do not go into files and links for other servers.
@@ -89,8 +89,7 @@ def _add_table(name: str, path: Path, declared: _Table) -> None:
     said = (path, state.st_mtime_ns, state.st_size, declared)
     if _made_of.get(name) == said and is_known(name):
         return
-    arguments = options_parser("These options say nothing about a file").parse_args(shlex.split(declared.options))
-    task, _ = task_of_file(path, given_options(arguments))
+    task, _ = task_of_file(path, roles_in(shlex.split(declared.options)))
     if len(task.groups) != 2:
         raise ValueError(f"{path.name} has {len(task.groups)} groups, and a lesson needs two: name them by --groups.")
     spec = replace(task.spec, name=name, people=declared.people or task.spec.people)

@@ -46,8 +46,9 @@ def words(language: str = FIRST) -> dict[str, Word]:
             name: {"chapter": declared(language, word.chapter)} | there.get(name, {}) for name, word in words().items()
         }
         return {name: replace(word, **own[name]) for name, word in words().items()}
+    more = _file()["figure"]
     figures = {
-        figure.name: Word(figure.introduction, "Figures", figure.meaning, figure.more)
+        figure.name: replace(Word(figure.title, "Figures", figure.meaning), **more.get(figure.name, {}))
         for figure in FIGURES.values()
         if not figure.title.startswith("…") and not figure.by_group
     }

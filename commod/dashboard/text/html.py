@@ -91,22 +91,22 @@ def style(name: str = "pieces") -> Markup:
 
 
 def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> Markup:
-    """One card per concept: its weight, its features as signed bars, the share changed, and a sentence."""
+    """One card per concept: how far its features move the sum, the share changed, and a sentence."""
     return style() + piece("concepts", **cards_of(loadings, concepts, people))
 
 
 def cards_of(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> dict[str, Any]:
     """What `concept_cards` shows."""
     bars: dict[object, list[tuple[str, float]]] = {}
-    for concept, label, loading in zip(loadings["concept"], loadings["label"], loadings["loading"], strict=True):
-        bars.setdefault(concept, []).append((label, float(loading)))
+    for concept, label, moves in zip(loadings["concept"], loadings["label"], loadings["contribution"], strict=True):
+        bars.setdefault(concept, []).append((label, float(moves)))
     cards = []
     for name, row in zip(concepts.index, _records(concepts), strict=True):
         if row["features"] == 0:
             continue
         shown = bars[name][:MAX_BARS]
-        largest = max(abs(loading) for _, loading in shown)
-        widths = [(label, loading, f"{50 * abs(loading) / largest:.1f}") for label, loading in shown]
+        largest = max(abs(moves) for _, moves in shown)
+        widths = [(label, moves, f"{50 * abs(moves) / largest:.1f}") for label, moves in shown]
         cards.append({**row, "name": name, "bars": widths, "more": len(bars[name]) - len(shown)})
     return {"cards": cards, "left": len(concepts) - len(cards), "people": people}
 

@@ -23,7 +23,7 @@ from commod.dashboard.views.next_step import begin_merit_step, begin_next_steps,
 from commod.dashboard.views.words import say, say_declared
 from commod.decisions import RULES, VERDICTS
 from commod.experiments.refits import Refits
-from commod.explain.checks import AS_PREDICTED, CHECKS, MARKS, Answer, Mark
+from commod.explain.checks import CHECKS, MARKS, Answer, Mark
 
 _sort = st.components.v2.component(
     "commod_sort", html="", js=(Path(__file__).parent / "browser" / "sort.js").read_text()
@@ -38,12 +38,12 @@ def let_tables_sort() -> None:
 # Word and sign tell a mark; the colour only underlines it.
 SHOWN: dict[Mark, str] = {
     "fine": ":green[:material/check_circle: Fine.]",
+    "predicted": ":gray[:material/drag_handle: As predicted.]",
     "look": ":orange[:material/error: Look closer.]",
     "bad": ":red[:material/cancel: A problem.]",
     "open": ":gray[:material/do_not_disturb_on: Cannot be told.]",
 }
 assert set(SHOWN) == set(MARKS)
-_SHOWN_AS_PREDICTED = ":gray[:material/drag_handle: As predicted.]"
 
 
 def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
@@ -111,14 +111,9 @@ def _waits(name: str, told: dict[str, str]) -> str:
     return f":gray[:material/hourglass_empty:] **{say_declared(CHECKS[name].title)}** {told[name] or '…'}"
 
 
-def shown_as(answer: Answer) -> str:
-    """The mark of an answer, with its sign and colour."""
-    return _SHOWN_AS_PREDICTED if answer.word_and_sign == AS_PREDICTED else SHOWN[answer.mark]
-
-
 def _in_words(answer: Answer) -> str:
     told = escape_markdown(say_declared(answer.sentence))
-    return f"**{say_declared(answer.check.title)}** {say_declared(shown_as(answer))} {told}"
+    return f"**{say_declared(answer.check.title)}** {say_declared(SHOWN[answer.mark])} {told}"
 
 
 def meanings() -> str:

@@ -9,7 +9,6 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import CONTROLS, controls_of, defaults
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import declared as in_language
-from commod.dashboard.views import frame
 from commod.dashboard.views.words import say, say_declared, tip
 from commod.datasets import damaged_files
 
@@ -80,7 +79,6 @@ def _end(advanced: Iterable[str]) -> None:
             )
     if access.live is not None:
         st.caption(say("room.frozen_says" if session.state().frozen else "controls.link_has_set"))
-    frame.language_choice()
 
 
 def control(name: str) -> None:

@@ -74,7 +74,7 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
             "layout": "|".join([*names, str(len(here["groups"])), yes]),  # when it differs all is built anew
             "states": [say(f"dots.{state}", outcome=outcome) for state, outcome in states],
             "alt": say("dots.alt"),
-            "legend": f"▲ {say('dots.better')}   ▼ {say('dots.worse')}",
+            "legend": say("dots.legend", yes=yes),
             "training": say("picture.training"),
             "before": say("picture.before"),
             "good": spec.favourable == 1,

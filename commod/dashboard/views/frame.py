@@ -65,6 +65,9 @@ def page(script: str) -> None:
     if session.language() != session.spoken():
         st.caption(phrase(session.spoken(), "frame.not_translated"))
     room.strip(script)
+    if "only" not in st.query_params:  # a part of a page, in a frame elsewhere
+        with st.sidebar:
+            _language_choice()
 
 
 def _in_the_menu(entry: str) -> str:
@@ -73,7 +76,7 @@ def _in_the_menu(entry: str) -> str:
     return f'<style>[data-testid="stTopNavLink"][href$="/{address}"] {{ font-weight: 600; }}</style>'
 
 
-def language_choice() -> None:
+def _language_choice() -> None:
     """A button for each other language."""
     for code, name in LANGUAGES.items():
         if code != session.spoken():

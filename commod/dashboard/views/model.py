@@ -58,7 +58,7 @@ def current_model(*, without: Collection[str] = ()) -> FitResult:
             st.stop()
         explain(training)
     if limits := limits_in_words(settings):
-        st.caption(f"Limited. {escape_markdown(f'{limits} {result.acts_only} {result.expected}')}")
+        st.caption(escape_markdown(f"{limits} {result.acts_only} {result.expected}"))
     return result
 
 

@@ -17,11 +17,13 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.verdicts import Verdict
 from commod.dashboard.views.words import say, say_declared
 from commod.explain.checks import CHECKS, Answer, Check
-from commod.metrics.figures import CRITERIA
+from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.collapse import collapse_in_words
 
 # The least gain of fairness that is one, the part of it that must stay, and the part of the wrong changes that may.
-GAIN, KEPT, LEFT = 0.02, 0.5, 0.9
+GAIN, KEPT, LEFT = 0.02, 0.6, 0.9
+# Smaller differences of fairness, accuracy and changes count as none.
+ALIKE = 0.005
 
 Found = dict[str, FitResult]
 Draw = Callable[[FitResult, Found], list[Pending] | None]
@@ -57,18 +59,23 @@ def _others(settings: Settings, result: FitResult, *, is_bad: bool = False) -> d
     if not result.change_counts.count and result.is_fair_already:
         names = {name: title for name, title in groupings_of(settings.data).items() if name != settings.groups}
         return {say_declared(title): defaults(settings.data, name) for name, title in names.items()}
+    found = _other_forms(settings)
     if result.change_counts.count and not (is_bad or result.has_bad_verdict or _bad(result.at_hand)):
-        return {}
-    found: dict[str, Settings] = {}
+        return found
     if settings.direction == "both":
         found[say("next.improve")] = replace(settings, direction="improve")
-    if settings.update != "affine":
-        found[say("next.affine")] = replace(settings, update="affine")
-    if settings.update != "decisions":  # it takes a larger λ_fair for as much fairness
-        twice = min(STOPS[-1], 2 * settings.lambda_fair)
-        found[say("next.decisions")] = replace(settings, update="decisions", lambda_fair=twice)
     if less := max((stop for stop in STOPS if stop <= settings.lambda_fair / 2), default=0.0):
         found[say("next.less", value=f"{less:g}")] = replace(settings, lambda_fair=less)
+    return found
+
+
+def _other_forms(settings: Settings) -> dict[str, Settings]:
+    """The paper's form, and the other ones; counting may take a larger λ_fair for as much fairness."""
+    here, papers = settings.lambda_fair, replace(settings.free(), update="ratio")
+    found = {} if papers == settings else {say("next.ratio"): papers}
+    for form, value in (("affine", here), ("decisions", here), ("decisions", min(STOPS[-1], 2 * here))):
+        if form != settings.update:
+            found[say(f"next.{form}", value=f"{value:g}")] = replace(settings, update=form, lambda_fair=value)
     return found
 
 
@@ -109,7 +116,7 @@ def begin_merit_step(result: FitResult, place: Any) -> list[Pending]:
 def _draw_for_check(check: Check, found: Found, answers: Mapping[str, Answer]) -> None:
     """The step with the best of the answers, or that none is better than bad."""
     name, title = check.name, say_declared(check.title)
-    better = [label for label, answer in answers.items() if answer.mark in ("fine", "look")]
+    better = [label for label, answer in answers.items() if answer.mark not in ("bad", "open")]
     if not better:
         st.caption(f"{title} {say('next.none')}")
         return
@@ -120,10 +127,12 @@ def _draw_for_check(check: Check, found: Found, answers: Mapping[str, Answer]) -
 
 def _draw(result: FitResult, found: Found) -> None:
     counts, is_new = result.change_counts, not result.change_counts.count and result.is_fair_already
+    shown = _draw_form(result, found) if counts.count else ""
     if counts.count and not result.has_bad_verdict:
         return
     better = found if is_new else {label: one for label, one in found.items() if _is_better(one, result)}
-    if not better:
+    better.pop(shown, None)
+    if not better and not shown:
         st.caption(say("next.none"))
         return
 
@@ -135,9 +144,31 @@ def _draw(result: FitResult, found: Found) -> None:
         _offer(f"next_step_{place}", label, _effect(other), other)
 
 
-def _offer(key: str, label: str, effect: str, other: FitResult, of: str = "") -> None:
+def _draw_form(result: FitResult, found: Found) -> str:
+    """The form of the update that does better here, or the way back to the paper's; returns what it is called."""
+    papers = {label: other for label, other in found.items() if label == say("next.ratio")}
+    forms = {label: other for label, other in found.items() if other.settings.update != result.settings.update}
+    better = papers or {label: other for label, other in forms.items() if _is_ahead(other, result)}
+    if not better:
+        return ""
+    label, other = min(better.items(), key=lambda step: step[1].change_counts.wrong)
+    accuracy = FIGURES["accuracy"].show(other.path["accuracy"].iloc[-1])
+    effect = say("next.all", fairness=_fairness(other), accuracy=say_declared(accuracy), n=other.change_counts.count)
+    _offer("other_form", label, effect, other, how="try" if papers else "ahead")
+    return label
+
+
+def _is_ahead(other: FitResult, result: FitResult) -> bool:
+    """Whether it is as fair, as accurate and changes as few, and is better in one of these."""
+    criterion = CRITERIA[result.settings.fairness]
+    more = other.path.iloc[-1] - result.path.iloc[-1]
+    gains = [criterion.gain(more["fairness"]), more["accuracy"], -more["change_rate"]]
+    return min(gains) > -ALIKE and max(gains) > ALIKE and _is_sound(other)
+
+
+def _offer(key: str, label: str, effect: str, other: FitResult, of: str = "", *, how: str = "try") -> None:
     st.button(
-        of + say("next.try", what=escape_markdown(label), effect=effect),
+        of + say(f"next.{how}", what=escape_markdown(label), effect=effect),
         key=key,
         icon=":material/lightbulb:",
         on_click=session.go_to,
@@ -149,6 +180,10 @@ def _is_fair(other: FitResult, result: FitResult) -> bool:
     """Whether it is fairer than f, keeps much of the gain, and is still a model."""
     if Verdict.of(other.gain, other.change_counts).lead != "fairer" or other.gain < max(GAIN, KEPT * result.gain):
         return False
+    return _is_sound(other)
+
+
+def _is_sound(other: FitResult) -> bool:
     return not collapse_in_words(other.scene.test.y, other.scene.logit_test, other.logit)
 
 

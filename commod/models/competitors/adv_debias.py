@@ -16,7 +16,7 @@ from commod.models.adversary import Array, sigmoid
 from commod.models.classifier import NOBODY, Given, TabularClassifier, warn_caller
 from commod.models.threads import single_threaded
 from commod.models.threshold import check_threshold, logit_of_threshold
-from commod.models.validation import check_choice, check_count, check_weight
+from commod.models.validation import check_choice, check_numbers
 
 
 @dataclass(eq=False, repr=False)
@@ -69,7 +69,7 @@ class AdvDebias(TabularClassifier):
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> AdvDebias:
         """Train predictor and adversary; without `sensitive_features` the predictor alone, with a warning."""
         check_choice("fairness", self.fairness, tuple(CRITERIA))
-        check_count("random_state", self.random_state, least=0)
+        check_numbers(self)
         check_threshold(self.threshold)
         given = self._given(X, y, sensitive_features, sample_weight)
         encoder = TabularEncoder()
@@ -85,11 +85,9 @@ class AdvDebias(TabularClassifier):
         return self
 
     def _train(self, X: Array, given: Given) -> Network:
-        alpha = check_weight("alpha", self.alpha)
-        lost = round(256 * check_weight("dropout", self.dropout))  # of 256 hidden units
+        lost = round(256 * self.dropout)  # of 256 hidden units
         if lost > 255:
             raise ValueError(f"dropout is a share below 1 (0.996 at most), got {self.dropout!r}.")
-        epochs, batch_size = check_count("epochs", self.epochs), check_count("batch_size", self.batch_size)
         by_label = CRITERIA[self.fairness].by_label
         x, labels = _tensor(X), _tensor(given.labels)
         groups = None if given.sensitive is None else _tensor(given.sensitive)
@@ -99,20 +97,17 @@ class AdvDebias(TabularClassifier):
             asked = (groups >= 0) * (1.0 if counts is None else counts)
         # All that is random comes from a generator of our own: others may train beside us.
         dice = np.random.default_rng(int(self.random_state))
-        network = Network.start(X.shape[1], check_count("width", self.width), dice)
+        network = Network.start(X.shape[1], self.width, dice)
         adversary = Adversary.start(3 if by_label else 1, 2 if given.groups is None else len(given.groups), dice)
-        rate = check_weight("learning_rate", self.learning_rate)
-        rival_rate = check_weight("adversary_learning_rate", self.adversary_learning_rate)
         sides: list[dict[str, Any]] = [
             {"params": network.tensors()},
-            {"params": adversary.tensors(), "lr": rival_rate},
+            {"params": adversary.tensors(), "lr": self.adversary_learning_rate},
         ]
-        optimizer = torch.optim.Adam(sides, lr=rate, fused=True)
-        pretrain = check_weight("pretrain_epochs", self.pretrain_epochs)
-        left, scale = check_count("max_steps", self.max_steps), np.float32(256 / (256 - lost))
-        for epoch in range(epochs):
-            together = groups is not None and epoch >= pretrain
-            for batch in np.array_split(dice.permutation(len(x)), range(batch_size, len(x), batch_size)):
+        optimizer = torch.optim.Adam(sides, lr=self.learning_rate, fused=True)
+        left, scale = self.max_steps, np.float32(256 / (256 - lost))
+        for epoch in range(self.epochs):
+            together = groups is not None and epoch >= self.pretrain_epochs
+            for batch in np.array_split(dice.permutation(len(x)), range(self.batch_size, len(x), self.batch_size)):
                 rows, label = x[batch], labels[batch]
                 kept = dice.integers(0, 256, (len(batch), self.width), dtype=np.uint8) >= lost
                 step = network.forward(rows, torch.from_numpy(kept * scale), float(scale))
@@ -123,7 +118,9 @@ class AdvDebias(TabularClassifier):
                     own, pull = adversary.gradients(step.logit, groups[batch], label if by_label else None, each)
                     if together:
                         against = step.gradients(pull)
-                        gradients = [debiased_gradient(g, a, alpha) for g, a in zip(gradients, against, strict=True)]
+                        gradients = [
+                            debiased_gradient(g, a, self.alpha) for g, a in zip(gradients, against, strict=True)
+                        ]
                     gradients += own
                 for tensor, gradient in zip(network.tensors() + adversary.tensors(), gradients, strict=False):
                     tensor.grad = gradient

@@ -14,11 +14,11 @@ from commod.datasets.encoding import TabularEncoder, as_table
 from commod.metrics.counts import values_of_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel
 from commod.models.classifier import NOBODY, EditedModel, Given, warn_caller
 from commod.models.competitors.registry import METHODS
 from commod.models.threads import single_threaded
-from commod.models.validation import check_choice, check_count
+from commod.models.validation import check_choice, check_numbers
 
 
 class Memory:
@@ -134,7 +134,7 @@ class Competitor(EditedModel, ABC):
         saves time, and changes nothing.
         """
         check_choice("fairness", self.fairness, self.criteria)
-        check_count("random_state", self.random_state, least=0)
+        check_numbers(self)
         if sample_weight is not None and not self.weights:
             raise ValueError(
                 f"{type(self).__name__} takes no sample_weight: leave it out, or choose a method that can weigh rows."

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from commod.models.adversary import Array
 from commod.models.competitors.base import GroupAware, Rows, chance_of_rows
 from commod.models.competitors.lpp import NOISE, penalised_program
-from commod.models.competitors.membership import ByMembership, Membership, densities, known_membership
-from commod.models.validation import check_weight
+from commod.models.competitors.membership import ByMembership, densities, known_membership
 
 
 def bayes_margin(
@@ -87,12 +86,9 @@ class BayesOptimal(ByMembership):
 
     lambda_fair: float = 0.1
     lambda_ratio: float = 0.1
-    membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        check_weight("lambda_fair", self.lambda_fair)
-        check_weight("lambda_ratio", self.lambda_ratio)
-        density = self._learn_densities(rows, y)
+        self._prepare(rows, y)
         groups = len(self.means_.T)
         decided = rows.weighed((rows.logit > 0).astype(float))
         truth = densities(np.eye(2 * groups)[2 * rows.groups + y.astype(int)].reshape(-1, groups, 2), self.fairness)
@@ -102,21 +98,21 @@ class BayesOptimal(ByMembership):
             self.pull_ = pull_of_two(self.favoured_)
         else:
             self.pull_ = np.zeros(self.means_.shape)
-            alone = self._score(rows, density) + self._noise(rows)
-            self.pull_ = pull_of_many(alone, density, self.lambda_fair, rows.weight)
+            alone = self._score(rows) + self._noise(rows)
+            self.pull_ = pull_of_many(alone, self._weights(rows), self.lambda_fair, rows.weight)
 
     def _margin(self, rows: Rows) -> Array:
-        margin = self._score(rows, self._densities(rows))
+        margin = self._score(rows)
         return margin if len(self.means_.T) == 2 or not self.pull_.any() else margin + self._noise(rows)
 
     def _noise(self, rows: Rows) -> Array:
         """Breaks ties: where the multipliers are solved for, a whole group may lie on the line, as in `OracleLPP`."""
         return NOISE * (2.0 * chance_of_rows(Rows(rows.X, rows.logit, None), self.random_state) - 1.0)
 
-    def _score(self, rows: Rows, density: Array) -> Array:
+    def _score(self, rows: Rows) -> Array:
         return bayes_margin(
             self._joint(rows)[:, :, 1].sum(axis=1),
-            density,
+            self._weights(rows),
             self.pull_,
             (rows.logit > 0).astype(float),
             lambda_fair=self.lambda_fair,

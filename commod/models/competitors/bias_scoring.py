@@ -7,7 +7,6 @@ import numpy as np
 from commod.models.adversary import Array
 from commod.models.competitors.base import Rows
 from commod.models.competitors.lpp import LPP
-from commod.models.validation import check_weight
 
 # Directions that are tried where two bias scores are weighed, all around the circle.
 DIRECTIONS = 180
@@ -30,7 +29,8 @@ class BiasScoring(LPP):
     ----------
     alpha : float, default 0.05
         Largest difference of the groups' positive rates (under each label, for equalized odds) on the training rows.
-    membership : as for `LPP`
+    membership : Membership, optional
+        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
 
     Attributes
     ----------
@@ -39,14 +39,14 @@ class BiasScoring(LPP):
     """
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        alpha = check_weight("alpha", self.alpha)
-        density = self._learn_densities(rows, y)
-        found = rows.memory.of("MBS", rows.X, rows.logit, y, rows.groups, density, self.threshold_)
+        self._prepare(rows, y)
+        density = self._weights(rows)
+        bias = density[:, :, 1] - density[:, :, 0]  # (n, conditions)
+        found = rows.memory.of("MBS", rows.X, rows.logit, y, rows.groups, bias, self.threshold_)
         if not found:  # every α chooses among the same rules
-            bias = density[:, :, 1] - density[:, :, 0]
-            found["rules"] = _frontier(rows, y - self.threshold_, bias, y if density.shape[1] == 2 else None)
+            found["rules"] = _frontier(rows, y - self.threshold_, bias, y if bias.shape[1] == 2 else None)
         gap, weights = found["rules"]
-        self.shift_ = np.outer(weights[max(np.searchsorted(gap, alpha, side="right") - 1, 0)], [1.0, -1.0])
+        self.shift_ = np.outer(weights[max(np.searchsorted(gap, self.alpha, side="right") - 1, 0)], [1.0, -1.0])
 
     def _gain(self, rows: Rows) -> Array:
         # With Ŷ = 1[2f > 1], Σ weight·score > 1 where 2f − 1 less the weighed bias has another sign than 2f − 1.

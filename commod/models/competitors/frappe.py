@@ -1,6 +1,5 @@
 """FRAPPE (Țifrea et al. 2023): an additive correction of f's logit that hides the group from the score."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, cross_entropy
 from commod.models.competitors.base import Rows, Scored
 from commod.models.networks import ConceptNetwork, MLPNetwork, seeded
-from commod.models.validation import check_choice, check_count, check_weight
+from commod.models.validation import check_choice
 
 BANDWIDTH = 0.1
 # λ_mmd values passed on the way up from T ≡ 0: the MMD has many minima, and what is followed leads to one of them.
@@ -61,15 +60,14 @@ class Frappe(Scored):
     max_iter: int | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        weight = check_weight("lambda_mmd", self.lambda_mmd)
         check_choice("architecture", self.architecture, ("linear", "mlp"))
         linear = self.architecture == "linear"
-        max_iter = (100 if linear else 50) if self.max_iter is None else check_count("max_iter", self.max_iter)
+        max_iter = (100 if linear else 50) if self.max_iter is None else self.max_iter
         network = self._network(rows.X.shape[1])
         f, X = rows.score, torch.from_numpy(rows.X)
         by_label = CRITERIA[self.fairness].by_label
         strata = [y == label for label in (0, 1)] if by_label else [np.ones(len(y), dtype=bool)]
-        distance = _distance(rows, [np.flatnonzero(stratum) for stratum in strata])
+        pairs = [(here, _contrasts(rows, here)) for here in map(np.flatnonzero, strata)]
         parameters = list(network.parameters())
 
         parts = None if rows.weight is None else rows.weight / rows.weight.sum()
@@ -80,11 +78,10 @@ class Frappe(Scored):
             z = rows.logit + correction.detach().numpy()
             total, u = cross_entropy(z, f, parts)
             slope = rows.weighed(u - f) / rows.total
-            for stratum in distance:
-                apart, by_score = stratum(u)
+            for here, contrasts in pairs:
+                apart, by_score = mmd(u[here], contrasts)
                 total += weight * apart
-                for here, by in by_score:
-                    slope[here] += weight * by * (u[here] * (1 - u[here]))
+                slope[here] += weight * by_score * (u[here] * (1 - u[here]))
             gradient = torch.autograd.grad(correction, parameters, torch.from_numpy(slope))
             return float(total), torch.nn.utils.parameters_to_vector(gradient).numpy()
 
@@ -92,7 +89,7 @@ class Frappe(Scored):
         settings = (self.fairness, self.architecture, self.n_concepts, self.width, max_iter, self.random_state)
         known = rows.memory.of("FRAPPE", rows.X, rows.logit, y, rows.groups, rows.weight, settings)
         self.n_iter_ = 0
-        for rung in [*(rung for rung in LADDER if rung < weight and linear), weight]:
+        for rung in [*(rung for rung in LADDER if rung < self.lambda_mmd and linear), self.lambda_mmd]:
             if rung not in known:  # every λ_mmd passes the same rungs
                 options = {"maxiter": max_iter}
                 found = minimize(loss, values, args=(rung,), jac=True, method="L-BFGS-B", options=options)
@@ -114,14 +111,14 @@ class Frappe(Scored):
         network: Any
         with seeded(int(self.random_state)):
             if self.architecture == "linear":
-                if check_count("n_concepts", self.n_concepts) > n_features:
+                if self.n_concepts > n_features:
                     raise ValueError(
                         f"n_concepts = {self.n_concepts} is more than there are encoded features ({n_features}): "
                         "lower n_concepts."
                     )
                 network = ConceptNetwork(n_features, self.n_concepts)
             else:
-                network = MLPNetwork(n_features, check_count("width", self.width))
+                network = MLPNetwork(n_features, self.width)
         torch.nn.init.zeros_(network.output.weight)
         torch.nn.init.zeros_(network.output.bias)
         return network.double()
@@ -130,35 +127,9 @@ class Frappe(Scored):
         return rows.logit + self.correction_(rows.X)
 
 
-# Scores of all rows to a distance of the groups' scores, and its derivative by the scores of some rows.
-Distance = Callable[[Array], tuple[float, list[tuple[NDArray[np.int64], Array]]]]
-
-
-def _distance(rows: Rows, strata: list[NDArray[np.int64]]) -> list[Distance]:
-    """How far the scores of the groups are apart, for each stratum of the rows."""
-
-    def of_two(one: NDArray[np.int64], other: NDArray[np.int64]) -> Distance:
-        def distance(u: Array) -> tuple[float, list[tuple[NDArray[np.int64], Array]]]:
-            value, by_one, by_other = group_mmd(u[one], u[other])
-            return value, [(one, by_one), (other, by_other)]
-
-        return distance
-
-    def of_many(here: NDArray[np.int64], contrasts: Array) -> Distance:
-        def distance(u: Array) -> tuple[float, list[tuple[NDArray[np.int64], Array]]]:
-            value, by_score = contrast_mmd(u[here], contrasts)
-            return value, [(here, by_score)]
-
-        return distance
-
-    n_groups = int(rows.groups.max()) + 1
-    if n_groups == 2 and rows.weight is None:
-        return [of_two(here[rows.groups[here] == 0], here[rows.groups[here] == 1]) for here in strata]
-    return [of_many(here, _contrasts(rows, here, n_groups)) for here in strata]
-
-
-def _contrasts(rows: Rows, here: NDArray[np.int64], n_groups: int) -> Array:
+def _contrasts(rows: Rows, here: NDArray[np.int64]) -> Array:
     """Factors that give each group's mean less everyone's, (rows here, groups); of two groups, their difference."""
+    n_groups = int(rows.groups.max()) + 1
     member = (rows.groups[here, None] == np.arange(n_groups)) * rows.weighed(np.ones(len(rows.logit)))[here, None]
     of_group = member / member.sum(axis=0)
     if n_groups == 2:
@@ -166,24 +137,13 @@ def _contrasts(rows: Rows, here: NDArray[np.int64], n_groups: int) -> Array:
     return of_group - (member.sum(axis=1) / member.sum())[:, None]
 
 
-def group_mmd(u: Array, v: Array) -> tuple[float, Array, Array]:
-    """MMD² between two samples of numbers in [0, 1] with kernel exp(−(u−v)²/BANDWIDTH²), and its derivative in each.
+def mmd(u: Array, contrasts: Array) -> tuple[float, Array]:
+    """MMD² between pairs of samples out of u in [0, 1], added up, and its derivative in u.
 
-    On a circle so long that its seam is out of the kernel's reach, the kernel is Σ_m c_m cos(ω_m(u−v)) with c_m falling
-    like a Gaussian. So MMD² = Σ_m c_m |mean e^{iω_m u} − mean e^{iω_m v}|²: linear in the rows, exact to 1e-8.
-    """
-    omega, weight = _waves()
-    waves_u, waves_v = (_powers(np.exp(1j * omega[0] * w), len(omega)) for w in (u, v))
-    difference = waves_u.mean(axis=1) - waves_v.mean(axis=1)  # (m,)
-    value = float(weight @ np.abs(difference) ** 2)
-    lever = 2.0 * weight * omega * np.conj(difference)
-    return value, -(lever @ waves_u).imag / len(u), (lever @ waves_v).imag / len(v)
-
-
-def contrast_mmd(u: Array, contrasts: Array) -> tuple[float, Array]:
-    """The same between several pairs of weighted samples out of one u, added up, and its derivative in u.
-
-    A column of `contrasts` (n, pairs) has the weights of one sample less those of the other.
+    A column of `contrasts` (n, pairs) has the weights of one sample less those of the other. The kernel is
+    exp(−(u−v)²/BANDWIDTH²). On a circle so long that its seam is out of the kernel's reach, that is Σ_m c_m cos(ω_m(u −
+    v)) with c_m falling like a Gaussian. So MMD² = Σ_m c_m |Σ_i contrast_i e^{iω_m u_i}|²: linear in the rows, exact to
+    1e-8.
     """
     omega, weight = _waves()
     waves = _powers(np.exp(1j * omega[0] * u), len(omega))

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator
 
 from commod.models.adversary import Array
 from commod.models.competitors.base import GroupAware, Rows, chance_of_rows, lacks_a_label
-from commod.models.validation import check_weight
 
 
 class _GivenScores(BaseEstimator):
@@ -50,7 +49,6 @@ class EOPostProcessing(GroupAware):
     fairness: str = "equalized_odds"
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        check_strength(self.strength)
         if lacks_a_label(rows.groups, y):
             raise ValueError(
                 "Hardt post-processing sets a threshold for each group by its labels, and one group has no row of some "
@@ -72,10 +70,3 @@ class EOPostProcessing(GroupAware):
 
     def _margin(self, rows: Rows) -> Array:
         return self.positive_rates(rows) - chance_of_rows(rows, self.random_state)
-
-
-def check_strength(strength: float) -> float:
-    """A share from 0 (f) to 1 (the fair rule)."""
-    if check_weight("strength", strength) > 1:
-        raise ValueError(f"strength is a share from 0 (f) to 1 (the fair rule), got {strength!r}.")
-    return float(strength)

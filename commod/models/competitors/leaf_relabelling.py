@@ -10,9 +10,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from commod.models.adversary import Array
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel
 from commod.models.competitors.base import Competitor, Rows
-from commod.models.validation import check_weight
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -51,16 +50,13 @@ class LeafRelabelling(Competitor):
         return super()._inputs(X, base_model) if leaf is None else leaf[:, None]
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        epsilon, min_leaf = check_weight("epsilon", self.epsilon), check_weight("min_leaf", self.min_leaf)
-        if min_leaf > 0.5:
-            raise ValueError(f"min_leaf is a share of the rows and cannot be more than 0.5, got {self.min_leaf!r}.")
         self.tree_ = None
         if not _is_tree(self.base_model_):
-            self.tree_ = DecisionTreeRegressor(min_weight_fraction_leaf=min_leaf, random_state=0)
+            self.tree_ = DecisionTreeRegressor(min_weight_fraction_leaf=self.min_leaf, random_state=0)
             self.tree_.fit(rows.X, rows.score, sample_weight=rows.weight)
         leaves, places = np.unique(self._leaf(rows), return_inverse=True)
         decided, weight = rows.logit > 0, np.ones(len(y)) if rows.weight is None else rows.weight
-        chosen, label = leaves_to_relabel(places, decided, y, rows.groups, weight, epsilon)
+        chosen, label = leaves_to_relabel(places, decided, y, rows.groups, weight, self.epsilon)
         self.relabelled_ = dict(zip(leaves[chosen].tolist(), label.tolist(), strict=True))
 
     def _leaf(self, rows: Rows) -> Array:

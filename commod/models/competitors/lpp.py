@@ -9,22 +9,21 @@ from scipy.sparse import csr_array, hstack, kron, vstack
 
 from commod.models.adversary import Array
 from commod.models.competitors.base import GroupAware, Rows, chance_of_rows
-from commod.models.competitors.membership import ByMembership, Membership, known_membership
-from commod.models.validation import check_weight
+from commod.models.competitors.membership import ByMembership, Weighing, known_membership
 
 # Ties are broken by noise of 1e-4 of the mean risk, which is one half: that of 1 − P(ŷ | x) over both ŷ.
 NOISE = 0.5e-4
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class _LinearProgram(ByMembership):
-    """The program and its dual; a subclass says what is known of S."""
+class _LinearProgram(Weighing):
+    """The program and its dual."""
 
     alpha: float = 0.05
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        alpha = check_weight("alpha", self.alpha)
-        self.shift_ = solve_program(self._gain(rows), self._learn_densities(rows, y), alpha, rows.weight)
+        self._prepare(rows, y)
+        self.shift_ = solve_program(self._gain(rows), self._weights(rows), self.alpha, rows.weight)
 
     def _gain(self, rows: Rows) -> Array:
         """How much less is risked by ŷ = 1 than by ŷ = 0, which is 2f(x) − 1, with noise that breaks ties."""
@@ -33,7 +32,7 @@ class _LinearProgram(ByMembership):
     def _margin(self, rows: Rows) -> Array:
         if not self.shift_.any():
             return 2.0 * rows.score - 1.0  # no constraint binds: g = f, and no lot decides a score of one half
-        return self._gain(rows) + (self._densities(rows) * self.shift_).sum(axis=(1, 2))
+        return self._gain(rows) + (self._weights(rows) * self.shift_).sum(axis=(1, 2))
 
 
 def solve_program(gain: Array, density: Array, alpha: float, weight: Array | None = None) -> Array:
@@ -91,7 +90,7 @@ def _dual(costs: Array, matrix: Any, most: Array) -> Array:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LPP(_LinearProgram):
+class LPP(ByMembership, _LinearProgram):
     """Fair decisions of least risk by linear programming, S not needed at predict (Xian & Zhao 2024).
 
     Each person's probable group P(S | x) shifts the threshold: for demographic parity ŷ = 1 where
@@ -112,8 +111,6 @@ class LPP(_LinearProgram):
         The dual variables.
     """
 
-    membership: Membership | None = None
-
     def _gain(self, rows: Rows) -> Array:
         return super()._gain(Rows(rows.X, rows.logit, None))  # the noise may not depend on S, which predict lacks
 
@@ -129,9 +126,6 @@ class OracleLPP(GroupAware, _LinearProgram):
     ----------
     base_model, threshold, alpha, fairness, random_state : as for `LPP`
     """
-
-    def _learn_membership(self, rows: Rows, y: Array) -> None:
-        """Nothing: it is known."""
 
     def _joint(self, rows: Rows) -> Array:
         assert self.groups_ is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,29 +72,33 @@ def densities(joint: Array, fairness: str) -> Array:
     return joint.transpose(0, 2, 1) if CRITERIA[fairness].by_label else joint.sum(axis=2)[:, None, :]
 
 
-class ByMembership(Competitor):
-    """A method that asks who a person probably is, and weighs people by that."""
+class Weighing(Competitor, ABC):
+    """A method that weighs people by P(S, Y | x), by criterion and group; a subclass says what is known of S."""
 
-    membership: Membership | None  # a field of those that can be given one
-
-    def _learn_membership(self, rows: Rows, y: Array) -> None:
-        """Use the one that is given if it is fitted, else learn one."""
-        given = self.membership
-        is_known = given is not None and given.__sklearn_is_fitted__()
-        self.membership_ = given if is_known else Membership().fit(rows.X, y, rows.groups, rows.weight)
-
+    @abstractmethod
     def _joint(self, rows: Rows) -> Array:
         """P(S, Y | x), shape (n, groups, 2)."""
+
+    def _prepare(self, rows: Rows, y: Array) -> None:
+        """Learn what the weights need: `means_`, (conditions, groups), which stay as they are at predict."""
+        self.means_ = rows.mean(densities(self._joint(rows), self.fairness))
+
+    def _weights(self, rows: Rows) -> Array:
+        """`densities`, of mean 1 on the training rows."""
+        return densities(self._joint(rows), self.fairness) / self.means_
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ByMembership(Weighing):
+    """One that asks a `membership`: a fitted one is used as it is; otherwise one is learnt on the training rows."""
+
+    membership: Membership | None = None
+
+    def _prepare(self, rows: Rows, y: Array) -> None:
+        known = self.membership is not None and self.membership.__sklearn_is_fitted__()
+        self.membership_ = self.membership if known else Membership().fit(rows.X, y, rows.groups, rows.weight)
+        super()._prepare(rows, y)
+
+    def _joint(self, rows: Rows) -> Array:
         assert self.membership_ is not None
         return self.membership_.joint(rows.X)
-
-    def _learn_densities(self, rows: Rows, y: Array) -> Array:
-        """Learn what `_densities` needs, and give those of the training rows."""
-        self._learn_membership(rows, y)
-        found = densities(self._joint(rows), self.fairness)
-        self.means_ = rows.mean(found)  # (conditions, groups), frozen for predict
-        return found / self.means_
-
-    def _densities(self, rows: Rows) -> Array:
-        """Densities over their mean on the training rows, shape (n, conditions, groups)."""
-        return densities(self._joint(rows), self.fairness) / self.means_

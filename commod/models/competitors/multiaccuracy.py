@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
 
 from commod.models.adversary import Array, sigmoid
 from commod.models.competitors.base import Rows, Scored, chance_of_rows
-from commod.models.validation import check_count, check_weight
 
 RIDGE = 1.0  # of the auditor, as in the authors' code
 
@@ -53,21 +53,20 @@ class MultiaccuracyBoost(Scored):
     max_iter: int = 100
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        alpha, step = check_weight("alpha", self.alpha), check_weight("step", self.step)
         held_out = held_out_rows(rows.X, self.random_state)
         parts = _parts(rows)
         weight = np.ones(len(y)) if rows.weight is None else rows.weight
         self.coef_, self.intercept_ = np.zeros((3, rows.X.shape[1])), np.zeros(3)
         self.n_iter_ = 0
-        for _ in range(check_count("max_iter", self.max_iter)):
+        for _ in range(self.max_iter):
             residual = sigmoid(self._margin(rows) + self.line_) - y
             found = [audit(rows.X, residual, weight, part, held_out) for part in parts]
             worst = int(np.argmax([value for _, _, value in found]))
             slope, intercept, self.left_ = found[worst]
-            if self.left_ <= alpha:
+            if self.left_ <= self.alpha:
                 break
-            self.coef_[worst] -= step * slope
-            self.intercept_[worst] -= step * intercept
+            self.coef_[worst] -= self.step * slope
+            self.intercept_[worst] -= self.step * intercept
             self.n_iter_ += 1
 
     def _margin(self, rows: Rows) -> Array:
@@ -97,11 +96,7 @@ def audit(
     here = part & ~held_out
     if not here.any():
         return np.zeros(X.shape[1]), 0.0, 0.0
-    w = weight[here]
-    centre, level = np.average(X[here], axis=0, weights=w), float(np.average(residual[here], weights=w))
-    Z = X[here] - centre
-    slope = np.linalg.solve((Z.T * w) @ Z + RIDGE * np.eye(X.shape[1]), (Z.T * w) @ (residual[here] - level))
-    intercept = level - float(centre @ slope)
+    auditor = Ridge(alpha=RIDGE).fit(X[here], residual[here], sample_weight=weight[here])
     judged = held_out & part
-    value = float(weight[judged] @ ((X[judged] @ slope + intercept) * residual[judged]))
-    return np.asarray(slope, dtype=float), intercept, value / max(float(weight[held_out].sum()), 1e-12)
+    value = float(weight[judged] @ (auditor.predict(X[judged]) * residual[judged])) if judged.any() else 0.0
+    return auditor.coef_, float(auditor.intercept_), value / max(float(weight[held_out].sum()), 1e-12)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.naive_bayes import CategoricalNB
 
 from commod.models.adversary import Array
 from commod.models.competitors.base import GroupAwareScored, Rows
 from commod.models.threshold import logit_of_threshold
-from commod.models.validation import check_count, check_weight
 
 DELTA = 0.01  # of the other group's count, moved at a step, as published
 MAX_STEPS = 10_000
@@ -47,31 +47,29 @@ class ModifiedNaiveBayes(GroupAwareScored):
     bins: int = 5
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        epsilon, bins = check_weight("epsilon", self.epsilon), check_count("bins", self.bins)
         weight = np.ones(len(y)) if rows.weight is None else rows.weight
         self.columns_ = self._columns_of_attributes()
-        self.edges_ = [_edges(rows.X[:, columns[0]], weight, bins) for columns in self.columns_]
-        self.tables_ = []
-        for code, edges, columns in zip(self._codes(rows.X), self.edges_, self.columns_, strict=True):
-            n_levels = len(columns) + 1 if self._is_category(columns) else len(edges) + 1
-            counts = 1.0 + np.array([np.bincount(code, weight * (y == c), n_levels) for c in (0, 1)])
-            self.tables_.append(np.log(counts / counts.sum(axis=1, keepdims=True)))  # log P(a | c), (2, levels)
+        self.edges_ = [
+            None if self._is_category(columns) else _edges(rows.X[:, columns[0]], weight, self.bins)
+            for columns in self.columns_
+        ]
+        levels = [len(e) + 1 if e is not None else len(c) + 1 for c, e in zip(self.columns_, self.edges_, strict=True)]
+        self.likelihood_ = CategoricalNB(alpha=1.0, fit_prior=False, min_categories=levels)
+        self.likelihood_.fit(self._codes(rows.X), y, sample_weight=rows.weight)
         evidence = self._evidence(rows.X)
         cells = np.bincount(2 * rows.groups + y.astype(int), weight, 4).astype(float).reshape(2, 2)
         own = evidence + _prior(cells)[rows.groups]
         self.own_line_ = logit_of_threshold(self.threshold, self.base_model_, own, y, rows.weight)
         before = float(weight @ (y == 1 if self.own_line_ == 0 else own > self.own_line_))
-        self.counts_, self.n_iter_ = _moved(evidence - self.own_line_, rows.groups, weight, cells, before, epsilon)
+        self.counts_, self.n_iter_ = _moved(evidence - self.own_line_, rows.groups, weight, cells, before, self.epsilon)
 
     def _margin(self, rows: Rows) -> Array:
         return self._evidence(rows.X) + _prior(self.counts_)[rows.groups] - self.own_line_
 
     def _evidence(self, X: Array) -> Array:
         """The logarithm of Π P(A_i | +)/P(A_i | −), shape (n,)."""
-        total = np.zeros(len(X))
-        for code, table in zip(self._codes(X), self.tables_, strict=True):
-            total += (table[1] - table[0])[code]
-        return total
+        joint = self.likelihood_.predict_joint_log_proba(self._codes(X))
+        return np.asarray(joint[:, 1] - joint[:, 0])
 
     def _columns_of_attributes(self) -> list[list[int]]:
         """Encoded columns of each attribute: one of a number, those of its levels of a category."""
@@ -83,16 +81,16 @@ class ModifiedNaiveBayes(GroupAwareScored):
     def _is_category(self, columns: list[int]) -> bool:
         return self.encoder_.origin_[columns[0]][1] is not None
 
-    def _codes(self, X: Array) -> list[NDArray[np.int64]]:
-        """The level of each attribute, (n,) each; 0 of a category is none of those that have a column."""
+    def _codes(self, X: Array) -> NDArray[np.int64]:
+        """The level of each attribute, (n, attributes); 0 of a category is none of those that have a column."""
         found = []
         for columns, edges in zip(self.columns_, self.edges_, strict=True):
-            if self._is_category(columns):
+            if edges is None:
                 here = X[:, columns] > 0  # standardised: a level that is there lies above its mean
                 found.append(np.where(here.any(axis=1), here.argmax(axis=1) + 1, 0))
             else:
                 found.append(np.searchsorted(edges, X[:, columns[0]]))
-        return found
+        return np.column_stack(found)
 
 
 def _edges(values: Array, weight: Array, bins: int) -> Array:

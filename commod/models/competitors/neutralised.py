@@ -9,7 +9,6 @@ from torch import Tensor
 from commod.models.adversary import Array
 from commod.models.competitors.base import Rows, Scored
 from commod.models.threshold import logit_of_threshold
-from commod.models.validation import check_count, check_weight
 
 # λ of Eq. 3, as in the publication's experiments.
 MIXTURES = (0.6, 0.7, 0.8, 0.9)
@@ -63,29 +62,26 @@ class RNF(Scored):
     learning_rate: float = 3e-3
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        alpha, rate = check_weight("alpha", self.alpha), check_weight("learning_rate", self.learning_rate)
-        if check_weight("temperature", self.temperature) < 1:
+        if self.temperature < 1:
             raise ValueError(f"temperature must be 1 or more, got {self.temperature!r}.")
-        width, steps = check_count("width", self.width), check_count("steps", self.steps)
-        size = check_count("batch_size", self.batch_size)
         # All that is random comes from a generator of our own: others may train beside us.
         dice = np.random.default_rng(int(self.random_state))
         X = _tensor(rows.X)
-        settings = (width, steps, size, rate, self.random_state)
+        settings = (self.width, self.steps, self.batch_size, self.learning_rate, self.random_state)
         known = rows.memory.of("RNF", rows.X, y, settings)
         if not known:  # all but the head's second training is the same for every α
-            encoder, top = self._first_training(X, _tensor(y), width, steps, size, rate, dice)
+            encoder, top = self._first_training(X, _tensor(y), dice)
             known |= {"encoder": encoder, "top": top, "dice": dice.bit_generator.state}
         dice.bit_generator.state = known["dice"]
         encoder, top = known["encoder"], [tensor.detach().clone().requires_grad_() for tensor in known["top"]]
         with torch.no_grad():
             z = _encoded(encoder, X)
             softened = torch.sigmoid(head(top, z) / self.temperature)
-        optimizer = torch.optim.Adam(top, lr=rate, fused=True)
-        for batch in _batches(len(y), size, steps, dice):
+        optimizer = torch.optim.Adam(top, lr=self.learning_rate, fused=True)
+        for batch in _batches(len(y), self.batch_size, self.steps, dice):
             ones, twos = (batch[place] for place in partners(y[batch], rows.groups[batch], dice))
             if len(ones):
-                _step(optimizer, neutralised_loss(top, z[ones], z[twos], softened[ones], softened[twos], alpha))
+                _step(optimizer, neutralised_loss(top, z[ones], z[twos], softened[ones], softened[twos], self.alpha))
         self.encoder_weights_, self.head_weights_ = (
             [tensor.detach().double().numpy() for tensor in part] for part in (encoder, top)
         )
@@ -94,13 +90,14 @@ class RNF(Scored):
         self.own_line_ = logit_of_threshold(self.threshold, self.base_model_, own, y)
 
     def _first_training(
-        self, X: Tensor, labels: Tensor, width: int, steps: int, size: int, rate: float, dice: np.random.Generator
+        self, X: Tensor, labels: Tensor, dice: np.random.Generator
     ) -> tuple[list[Tensor], list[Tensor]]:
         """Encoder and head that have learnt the labels."""
+        width = self.width
         encoder = [*_layer(X.shape[1], width, dice)]
         top = [*_layer(width, width, dice), *_layer(width, 1, dice)]
-        optimizer = torch.optim.Adam([*encoder, *top], lr=rate, fused=True)
-        for batch in _batches(len(labels), size, steps, dice):
+        optimizer = torch.optim.Adam([*encoder, *top], lr=self.learning_rate, fused=True)
+        for batch in _batches(len(labels), self.batch_size, self.steps, dice):
             kept = [_tensor(dice.random((len(batch), width)) >= DROPOUT) / (1 - DROPOUT) for _ in range(2)]
             logit = head(top, _encoded(encoder, X[batch]) * kept[0], kept[1])
             _step(optimizer, torch.nn.functional.binary_cross_entropy_with_logits(logit, labels[batch]))

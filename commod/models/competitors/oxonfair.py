@@ -8,8 +8,7 @@ import numpy as np
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array
 from commod.models.competitors.base import Rows
-from commod.models.competitors.membership import ByMembership, Membership
-from commod.models.validation import check_weight
+from commod.models.competitors.membership import ByMembership
 
 # How many combinations of thresholds are tried at once, about.
 GRID = 200_000
@@ -52,21 +51,19 @@ class OxonFair(ByMembership):
     least_rate: float = 0.0
     favourable: Any = None
     certainty: float | None = None
-    membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        check_weight("alpha", self.alpha)
         assert self.groups_ is not None
         groups = len(self.groups_)
         self.certainty_ = 4 / 3 / groups if self.certainty is None else self.certainty
         for name, share in (("least_rate", self.least_rate), ("certainty", self.certainty_)):
-            if check_weight(name, share) > 1:
+            if share > 1:
                 raise ValueError(f"{name} is a share, from 0 to 1, got {share!r}.")
         if self.favourable is not None and self.favourable not in self.classes_:
             raise ValueError(
                 f"favourable must be one of the labels in y, {self.classes_.tolist()}, got {self.favourable!r}."
             )
-        self._learn_membership(rows, y)
+        self._prepare(rows, y)
         guess = self._guess(rows)
         cells = rows.weighed(np.eye(2 * groups)[2 * rows.groups + y.astype(int)])  # (n, recorded group × label)
         found = [_lines(rows.logit[guess == s], cells[guess == s]) for s in range(groups + 1)]

@@ -12,10 +12,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from commod.models.adversary import Array
-from commod.models.base_scores import logits_of_probabilities
+from commod.models.base_models import logits_of_probabilities
 from commod.models.competitors.base import Rows, Scored
-from commod.models.competitors.membership import ByMembership, Membership, densities
-from commod.models.validation import check_weight
+from commod.models.competitors.membership import ByMembership
 
 # Keeps the multipliers bounded where the constraints are linearly dependent; too small to be seen in a score.
 RIDGE = 1e-8
@@ -23,21 +22,18 @@ RIDGE = 1e-8
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Projection(ByMembership, Scored):
-    """What both share: who a person probably is, as weights of mean 1."""
+    """What both share."""
 
     epsilon: float = 0.05
-    membership: Membership | None = None
 
     def _learn(self, rows: Rows, y: Array) -> None:
-        self._epsilon = check_weight("epsilon", self.epsilon)
-        self._learn_densities(rows, y)
+        self._prepare(rows, y)
         self.multipliers_ = self._solve(rows, *self._tilts(rows))
 
     def _tilts(self, rows: Rows) -> tuple[Array, Array]:
         """Factors (n, conditions, groups) whose mean with the score is a group's, and (n, conditions, 1) everyone's."""
-        density = densities(self._joint(rows), self.fairness)
-        everyone = density.sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
-        return density / self.means_, everyone
+        group = self._weights(rows)
+        return group, (group * self.means_).sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
 
     @abstractmethod
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
@@ -75,8 +71,8 @@ class FST(_Projection):
             g = _tilted(score, tilt)
             value = -(score * np.log(g) + (1 - score) * np.log(1 - g)) + tilt * g
             slope = lever.T @ rows.weighed(g) / rows.total
-            penalty = self._epsilon * signed.sum() + 0.5 * RIDGE * float(signed @ signed)
-            return penalty - float(rows.mean(value)), np.concatenate([-slope, slope]) + self._epsilon + RIDGE * signed
+            penalty = self.epsilon * signed.sum() + 0.5 * RIDGE * float(signed @ signed)
+            return penalty - float(rows.mean(value)), np.concatenate([-slope, slope]) + self.epsilon + RIDGE * signed
 
         found = _least(dual, 2 * size)
         return (found[:size] - found[size:]).reshape(group.shape[1:])
@@ -129,7 +125,7 @@ class FairProjection(_Projection):
 
     def _levers(self, group: Array, everyone: Array) -> Array:
         """What each bound of a class weighs a row with, shape (n, 2, conditions, groups)."""
-        slack = self._epsilon * everyone
+        slack = self.epsilon * everyone
         return np.stack([group - everyone - slack, everyone - group - slack], axis=1)
 
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from commod.installation import needs_extra
 from commod.metrics.figures import CRITERIA
-from commod.models.base_scores import BaseModel
+from commod.models.base_models import BaseModel
 from commod.models.validation import check_choice
 from commod.wording import listed
 
@@ -203,7 +203,7 @@ METHODS: dict[str, Method] = {
         "Kamiran et al. 2012",
         needs_sensitive=True,
         criteria=(DP,),
-        estimator=_competitor("roc", "OracleROC"),
+        estimator=_competitor("group_thresholds", "OracleROC"),
         groups=2,
         knob=Knob("margin", "margin", _MARGINS, 0.0),
     ),
@@ -226,7 +226,7 @@ METHODS: dict[str, Method] = {
         needs_sensitive=True,
         criteria=(EO,),
         randomised=True,
-        estimator=_competitor("pleiss", "InformationWithholding"),
+        estimator=_competitor("group_thresholds", "InformationWithholding"),
         groups=2,
         knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         seeds=3,
@@ -271,7 +271,7 @@ METHODS: dict[str, Method] = {
         "Chzhen et al. 2019",
         needs_sensitive=True,
         criteria=(EO,),
-        estimator=_competitor("cfbc", "CFBC"),
+        estimator=_competitor("group_thresholds", "CFBC"),
         groups=2,
         knob=Knob("strength", "strength", _STRENGTHS, 0.0),
         note="Equal opportunity: true positive rates only.",
@@ -342,7 +342,7 @@ METHODS: dict[str, Method] = {
         criteria=(DP,),
         minimises_changes=True,
         model_agnostic="logistic regression only",
-        estimator=_competitor("wasserstein_penalty", "Wass1LogisticRegression"),
+        estimator=_competitor("wasserstein", "Wass1LogisticRegression"),
         knob=Knob("beta", "β", (0.0, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0), None),
         note="A logistic regression of its own, which has f's line only.",
         cost=5.0,

@@ -218,7 +218,7 @@ def until_stopped(report):
 
 def test_progress_is_reported(pool):
     shares = []
-    compute(pool, sweep_method, prepare(*SCENE), "commod", DP, report=Heard(shares.append))
+    compute(pool, sweep_method, prepare(*SCENE), "oracle_lpp", DP, report=Heard(shares.append))
     assert shares == sorted(shares)
     assert max(shares) > 0.2
 
@@ -365,7 +365,9 @@ ODD = (
     "content that is none",
     "content cut off",
     "silent",
+    "deaf",
 )
+TWO_SECONDS = ("half a message", "silent")  # until they are given up, as the deaf one is
 
 
 class OddForks:
@@ -387,7 +389,7 @@ class OddForks:
             process.kill()
 
 
-@pytest.mark.parametrize("odd", [*ODD, "deaf"])
+@pytest.mark.parametrize("odd", [pytest.param(odd, marks=[pytest.mark.slow] * (odd in TWO_SECONDS)) for odd in ODD])
 def test_a_process_that_answers_nonsense_or_nothing_is_given_up_and_the_server_computes(impatient, monkeypatch, odd):
     forks = OddForks(odd)
     monkeypatch.setattr(processes, "ForkServer", lambda *parent: forks)
@@ -587,6 +589,7 @@ def test_work_on_large_data_waits_for_a_process_apart(own, pool):
         assert compute(pool, own_process, scene=key) == worker_of(pool).pid
 
 
+@pytest.mark.slow  # processes that are killed are replaced, above
 def test_a_fork_server_is_there_again_after_it_was_killed(pool):
     first, forks = worker_of(pool).pid, pool.forks[Kind.FOREGROUND]
     os.kill(forks._running[0].pid, signal.SIGKILL)

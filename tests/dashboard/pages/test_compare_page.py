@@ -21,7 +21,7 @@ from commod.datasets import load_task
 from commod.datasets.choice_options import ROLES, roles_json
 from commod.datasets.example import example_table
 from commod.experiments import prepare, sweep
-from commod.experiments.printed import METHOD_ROWS
+from commod.experiments.paper_numbers import METHOD_ROWS
 from commod.experiments.sweep import lines_of
 from commod.experiments.winners import claims_of
 from commod.models.competitors import FAMILIES, METHODS, available_methods

@@ -71,6 +71,7 @@ def test_a_method_that_changes_nobody_is_open():
     assert cells[PLACES["merit"]].startswith("✓ fine 0.0%\n0 of ")
 
 
+@pytest.mark.slow  # test_compare_page.py has a method that fails
 def test_a_method_that_fails_leaves_the_others(monkeypatch):
     made = tasks.refits_of_model.function
 
@@ -129,6 +130,7 @@ def test_a_model_is_as_on_explore_only_at_the_same_concepts(weight):
         ]
 
 
+@pytest.mark.slow  # nor is one with other concepts, above
 def test_a_model_that_shifts_is_not_among_those_of_the_paper():
     app = fine(run_compare(methods="commod,oracle_roc", lambda_fair="4", update="affine"))
     (choice,) = [box for box in app.selectbox if box.label.startswith("COMMOD model to match")]

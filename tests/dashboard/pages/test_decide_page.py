@@ -54,7 +54,7 @@ def decided():
 
 def test_without_a_requirement_the_page_says_what_to_do_and_shows_an_example():
     app = fine(run(PAGE, methods=METHODS))
-    assert "Nothing is required yet. Switch on above what you care about" in words(app)
+    assert "Nothing is required yet. Switch on what you care about" in words(app)
     assert TABLE not in tables(app)
     press(app, "The four-fifths rule: P-Rule at least 0.8")
     assert app.query_params["req"] == "p_rule:0.8"
@@ -206,7 +206,7 @@ def test_the_sentence_counts_what_is_met():
 def test_what_is_not_required_is_told_where_it_speaks_against_the_changes():
     answers = fit_result(defaults("law_school")).answers()
     right, sure = answers["right"], answers["sure"]
-    assert (right.mark, sure.mark) == ("fine", "bad")
+    assert (right.mark, sure.mark) == ("predicted", "bad")
     assert worth_knowing(answers, Requirements(p_rule=0.8)) == sure.sentence
     right = replace(right, rated=-0.1)
     answers |= {"right": right}
@@ -251,9 +251,9 @@ def test_a_reason_that_is_filled_in_holds_against_the_decided_model(other, reaso
     assert usual_reason(candidate("lpp", **other), decided) == reason
 
 
-def test_one_other_model_is_told_of_by_itself():
+def test_it_is_said_if_no_other_model_meets_everything():
     beside = [candidate("screen", ["pass"]), candidate("f", ["fail"])]
-    assert answer_in_words(beside, waiting=True) == "So far, the only other model is f: it does not meet everything."
+    assert answer_in_words(beside, waiting=True) == "**So far, no other model meets everything.**"
 
 
 def test_a_model_that_changes_nobody_is_said_to_decide_as_f():
@@ -420,8 +420,8 @@ def second(part, change):
         second("data", {"rows": 10**300}),
         second("data", {"words": [EVIL]}),
         ("data", {"name": EVIL}),
-        ("versions", {"numpy": EVIL}),
-        ("requirements", {"kept_out": [EVIL]}),
+        second("versions", {"numpy": EVIL}),
+        second("requirements", {"kept_out": [EVIL]}),
         ("model", {"value": 1e308}),
         ("model", {"settings": {"features": [EVIL]}}),
         ("model", {"settings": {"n_concepts": 10**9}}),

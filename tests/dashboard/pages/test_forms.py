@@ -47,7 +47,7 @@ def test_a_budget_is_kept_and_told():
     field = app.text_input(key="set_max_changes")
     assert field.value == "150"
     assert not field.disabled
-    said = words(app)
+    said = captions(app)
     changed = int(re.search(r"At most 150 of the training students change. Right now (\d+) do.", said)[1])
     assert 100 < changed <= 150
     assert re.search(r"On 1,000 new people expect \d+ to \d+ changes.", said)
@@ -57,7 +57,7 @@ def test_a_budget_is_kept_and_told():
     assert fine(app).query_params["max_changes"] == "1500"
     field.set_value("").run()
     assert "max_changes" not in fine(app).query_params
-    assert "Limited." not in words(app)
+    assert "At most 150" not in captions(app)
 
 
 def test_other_forms_say_why_they_have_no_budget():

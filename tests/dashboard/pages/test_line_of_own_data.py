@@ -42,7 +42,7 @@ def use(app):
 
 
 def told(app):
-    return " ".join(box.value for box in [*app.warning, *app.info, *app.success])
+    return " ".join(box.value for box in [*app.warning, *app.info, *app.success, *app.markdown])
 
 
 def test_turned_scores_have_to_be_answered_for(monkeypatch):
@@ -59,6 +59,7 @@ def test_turned_scores_have_to_be_answered_for(monkeypatch):
     assert "seem to be of the other outcome" not in told(app)
 
 
+@pytest.mark.slow  # they have to be answered for, above
 def test_scores_left_turned_are_never_called_a_success(monkeypatch):
     table = people()
     app = opened(monkeypatch, table.assign(score=1 - table["score"]))
@@ -95,6 +96,7 @@ def test_a_fair_f_opens_at_rest_and_says_so(monkeypatch):
     assert slider(app, "lambda_fair").value == 0.0
 
 
+@pytest.mark.slow  # tests/experiments/test_start.py says where; a fair f opens above
 @pytest.mark.with_start
 def test_own_data_open_where_half_of_the_fairness_is_bought(monkeypatch):
     app = opened(monkeypatch, people())

@@ -28,7 +28,7 @@ def test_every_slider_is_explained(look):
     [
         ("lambda_fair", 2.0, "P-Rule"),
         ("lambda_ratio", 0.3, "P-Rule"),
-        ("lambda_concepts", 1.0, "P-Rule"),
+        pytest.param("lambda_concepts", 1.0, "P-Rule", marks=pytest.mark.slow),
     ],
 )
 def test_a_slider_changes_the_model(name, value, label):
@@ -172,7 +172,7 @@ def test_both_views_of_the_trade_off():
 
 
 def test_the_data_page_opens_at_the_data_set_in_use():
-    app = run(data="compas").switch_page("pages/data.py").run()
+    app = run("pages/take_home.py", data="compas").switch_page("pages/data.py").run()
     assert app.selectbox[0].value == "compas"
 
 
@@ -279,7 +279,7 @@ def test_a_criterion_that_was_chosen_survives_another_data_set():
 
 
 def test_the_data_page_keeps_the_link():
-    app = run(data="compas").switch_page("pages/data.py").run()
+    app = run("pages/take_home.py", data="compas").switch_page("pages/data.py").run()
     assert app.query_params["data"] == "compas"
 
 

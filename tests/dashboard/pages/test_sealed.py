@@ -177,6 +177,7 @@ def test_a_link_cannot_seal_what_the_data_do_not_have(monkeypatch):
 # ---- own data ----
 
 
+@pytest.mark.slow  # in a small table nobody is, either
 def test_nobody_is_sealed_if_somebody_says_so(monkeypatch):
     table = example_table(ROWS)
     monkeypatch.setattr(your_data, "_example", lambda: table.to_csv(index=False).encode())

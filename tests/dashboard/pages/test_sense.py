@@ -10,7 +10,7 @@ import pytest
 
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.checks import how_far, in_a_cell, shown_as
+from commod.dashboard.views.checks import SHOWN, how_far, in_a_cell
 from commod.explain.checks import CHECKS
 from tests.dashboard.driving import fine, run, slider, tables, words
 from tests.dashboard.refitting import refits
@@ -41,7 +41,7 @@ def test_explore_answers_four_questions_with_a_word_and_a_sign(law):
     answers = law.answers(law.merit(), refits(law))
     assert len(found) == 4
     for line, answer in zip(found, answers.values(), strict=True):
-        assert shown_as(answer) in line
+        assert SHOWN[answer.mark] in line
         assert answer.sentence in line
         assert ":material/" in line
     tip = next(header.proto.help for header in app.header if header.value == "Do these changes make sense?")
@@ -156,19 +156,18 @@ def test_a_table_of_proxies_that_is_not_long_is_shown_whole():
 def test_what_if_adds_up_and_says_whether_it_would_happen_again():
     app = fine(run(WHAT_IF, person="13"))
     text = plain(words(app))
-    assert "(“passes the bar”: f 2.4%, now 59.3%)" in text
-    assert any("Times r = −0.10 that is 0.38 above the line: 59.3%" in caption.value for caption in app.caption)
+    assert "**f** gives “passes the bar” 2.4%" in text
+    assert "**g** gives it 59.3%" in text
+    assert any("Here r = −0.10. It is below 0, so the decision turns" in caption.value for caption in app.caption)
     line = next(m.value for m in app.main.markdown if "Would it happen again?" in m.value)
     assert re.search(r"\*\*Would it happen again\?\*\* :\w+\[:material/\w+: [\w ]+\.\] As recorded,", line)
 
 
-def test_what_if_says_whether_a_change_is_right_by_the_record(law):
-    changed = law.changed_test.nonzero()[0]
-    right = law.decisions[changed] == law.scene.test.y.to_numpy()[changed]
-    for person, word in ((changed[right][0], "right"), (changed[~right][0], "wrong")):
-        assert f", {word} by the record**" in words(fine(run(WHAT_IF, person=str(person))))
-    stays = (~law.changed_test).nonzero()[0][0]
-    assert "by the record" not in words(fine(run(WHAT_IF, person=str(stays))))
+def test_what_if_says_what_happened(law):
+    labels = law.scene.test.y.to_numpy()
+    for label, outcome in enumerate(law.task.spec.outcomes):
+        person = (labels == label).nonzero()[0][0]
+        assert f"What happened: “{outcome}”." in words(fine(run(WHAT_IF, person=str(person))))
 
 
 def test_what_if_warns_where_more_merit_hurts():

@@ -55,21 +55,23 @@ def test_no_file_is_left_of_a_page_that_is_gone():
     assert {*FOLDER.rglob("*.txt")} == {file_of(*case) for case in CASES}
 
 
-# Where the solver ends in another local minimum on another processor (seen between Intel Xeon and Neoverse-N1): only
-# the figures of f are compared.
-ELSEWHERE = {"adult"}
+# On adult rounding decides between two minima whose losses are 4e-4 apart: a processor on which BLAS adds up in another
+# order gives the other one, as does OPENBLAS_CORETYPE=Haswell or SkylakeX, or a change of f's logits by 1e-12.
+ELSEWHERE = {"adult": "adult on another processor"}
 
 
 @pytest.mark.longer
 def test_figures_of_the_models_that_the_app_opens_with(updates_snapshots):
     found = {data: figures(data) for data in TASKS}
-    if updates_snapshots:
-        NUMBERS.write_text(json.dumps(found, indent=1) + "\n")
     expected = json.loads(NUMBERS.read_text())
+    others = {name: expected.pop(name) for name in ELSEWHERE.values()}
+    if updates_snapshots:
+        NUMBERS.write_text(json.dumps(found | others, indent=1) + "\n")
+        expected = found
     assert found.keys() == expected.keys()
-    for data in found:
-        same = {name for name in found[data] if data not in ELSEWHERE or name.endswith(".f")}
-        now, then = ({name: each[data][name] for name in same} for each in (found, expected))
+    for data, now in found.items():
+        then, other = expected[data], others.get(ELSEWHERE.get(data), {})
+        then = other if now["changed"] == other.get("changed") else then
         assert now == pytest.approx(then, rel=1e-5), data  # a pair that changes places moves the AUC by less
 
 

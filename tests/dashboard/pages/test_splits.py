@@ -61,6 +61,7 @@ def test_decide_shows_other_splits_beside_each_verdict():
     assert f"splits {told}" in tables(app)["The models side by side"][1][1]
 
 
+@pytest.mark.slow  # Decide and Explore show it, too
 def test_compare_shows_the_spread_of_cells_and_frontiers():
     app = fine(run_compare(methods="commod,oracle_roc"))
     assert "Crosses: mean ± sd of a frontier's models on other splits" in captions(app)

@@ -105,8 +105,8 @@ def current(app):
 def test_a_lesson_that_was_left_for_other_people_is_staged_again():
     app = fine(run("pages/lesson.py", step="fairness", answers="50,50"))
     step = current(app)
-    app = fine(app.switch_page("app.py").run())
+    app = fine(app.switch_page("pages/take_home.py").run())
     fine(app.selectbox(key="set_data").set_value("german").run())
     app = fine(app.switch_page("pages/lesson.py").run())
     assert current(app) == step
-    assert current(fine(app.switch_page("app.py").run())).data == "german"
+    assert current(fine(app.switch_page("pages/take_home.py").run())).data == "german"

@@ -16,7 +16,7 @@ from commod.metrics.figures import FIGURES, Figure
 from commod.metrics.small_groups import MIN_GROUP, SCARCE
 from commod.models import Commod, prices
 from commod.models.adversary import sigmoid
-from commod.models.settings import UPDATES
+from commod.models.validation import UPDATES
 from tests.browsing import ROOT
 
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py")), *sorted((ROOT / "commod/dashboard").rglob("*.py"))]
@@ -78,10 +78,8 @@ def test_figures_are_words_by_their_declaration(monkeypatch):
     assert [word.title for word in declared][:2] == ["Accuracy", "AUC of the scores"]
     assert "Disparate mistreatment (cf. equalized odds difference)" in [word.title for word in declared]
     assert not [word.title for word in declared if "{" in word.title or "…" in word.title]
-    monkeypatch.setitem(
-        FIGURES, "new", Figure("new", "New figure", "It is new.", lambda counts: 0 * counts, more="Yes.")
-    )
-    assert glossary.Word("New figure", "Figures", "It is new.", "Yes.") in glossary.chapters()["Figures"]
+    monkeypatch.setitem(FIGURES, "new", Figure("new", "New figure", "It is new.", lambda counts: 0 * counts))
+    assert glossary.Word("New figure", "Figures", "It is new.") in glossary.chapters()["Figures"]
     assert glossary.tip("new") == "It is new."
     assert "New figure" in glossary.with_tooltips(["This is the [[new]]."])
 

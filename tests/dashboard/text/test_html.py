@@ -15,7 +15,7 @@ pytestmark = pytest.mark.quick
 
 
 def test_a_concept_that_nobody_shows_says_nothing_of_them():
-    loadings = pd.DataFrame({"concept": ["C1", "C1"], "label": ["Age <b>", "LSAT"], "loading": [-0.5, 0.25]})
+    loadings = pd.DataFrame({"concept": ["C1", "C1"], "label": ["Age <b>", "LSAT"], "contribution": [-0.5, 0.25]})
     concepts = pd.DataFrame(
         {
             "part": ["r", "r"],
@@ -37,7 +37,7 @@ def test_a_concept_that_nobody_shows_says_nothing_of_them():
     assert "who show it most" not in html
     assert "Changed among the 40 others</th><td>12.5%" in html
     assert "Age &lt;b&gt;" in html
-    assert "−0.50" in html
+    assert "lowers it by 0.50" in html
     assert "1 of 2 concepts has no weight" in html
 
 

@@ -67,7 +67,5 @@ def test_somebody_is_never_rounded_to_nobody():
     assert [of_100("en", 100, share) for share in (1.0, 0.996)] == ["100", "more than 99"]
 
 
-def test_labels_may_have_the_rates():
-    row = TWO.iloc[0]
-    assert label_of("en", OWN, 0, row, rates=False) == "People in “A”"
-    assert label_of("en", OWN, 0, row, rates=True) == "People in “A”: 37, was 15"
+def test_labels_have_the_rates():
+    assert label_of("en", OWN, 0, TWO.iloc[0]) == "People in “A”: 37, was 15"

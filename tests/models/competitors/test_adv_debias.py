@@ -246,7 +246,7 @@ def test_a_table_with_categories():
         ),
         pytest.param(
             {"pretrain_epochs": -1},
-            "pretrain_epochs must be a number of 0 or more",
+            "pretrain_epochs must be a whole number of 0 or more",
         ),
     ],
     ids=str,

@@ -187,10 +187,9 @@ def test_law_school_can_be_made_fair(lambda_ratio):
 
 
 @pytest.mark.longer
-@pytest.mark.parametrize("p_rule", [0.5, 0.7, 0.9])
-def test_a_price_on_changes_saves_changes_at_equal_fairness(p_rule):
-    changed = [
-        figures.loc[figures["p_rule"] >= p_rule, "change_rate"].min()
-        for figures in (along_lambda_fair(0.0), along_lambda_fair(0.1), along_lambda_fair(0.2))
-    ]
-    assert changed[0] > changed[1] > changed[2]
+@pytest.mark.parametrize("lambda_ratio", [0.1, pytest.param(0.2, marks=pytest.mark.slow)])
+def test_a_price_on_changes_saves_changes_at_equal_fairness(lambda_ratio):
+    without, with_price = along_lambda_fair(0.0), along_lambda_fair(lambda_ratio)
+    for p_rule in (0.5, 0.7, 0.9):
+        changed = [figures.loc[figures["p_rule"] >= p_rule, "change_rate"].min() for figures in (without, with_price)]
+        assert changed[0] > changed[1], p_rule

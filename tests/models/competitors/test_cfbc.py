@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from commod.metrics import accuracy
-from commod.models.competitors.cfbc import CFBC
+from commod.models.competitors.group_thresholds import CFBC
 from tests.fitting import case
 
 pytestmark = pytest.mark.quick

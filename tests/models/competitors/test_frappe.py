@@ -12,7 +12,8 @@ from scipy.optimize import minimize
 from commod.metrics import disparate_mistreatment, p_rule
 from commod.models.competitors import Frappe
 from commod.models.competitors.base import Rows
-from commod.models.competitors.frappe import _contrasts, contrast_mmd, group_mmd
+from commod.models.competitors.frappe import _contrasts
+from commod.models.competitors.frappe import mmd as mmd_of
 from tests.fitting import case
 from tests.models.competitors.cases import base, people, standardised
 
@@ -31,20 +32,27 @@ def mmd(u, v):
     return mean_kernel(u, u) + mean_kernel(v, v) - 2 * mean_kernel(u, v)
 
 
+def two(u, v):
+    """The same of ours, and its slopes in u and in v."""
+    contrast = np.r_[np.full(len(u), 1 / len(u)), np.full(len(v), -1 / len(v))]
+    value, slope = mmd_of(np.r_[u, v], contrast[:, None])
+    return value, slope[: len(u)], slope[len(u) :]
+
+
 scores = st.lists(st.floats(0, 1), min_size=1, max_size=8).map(np.array)
 
 
 @settings(max_examples=200, deadline=None)
 @given(scores, scores)
 def test_mmd_is_the_double_sum(u, v):
-    assert group_mmd(u, v)[0] == pytest.approx(mmd(u, v), abs=1e-8)  # as its docstring says
+    assert two(u, v)[0] == pytest.approx(mmd(u, v), abs=1e-8)  # as its docstring says
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_slopes_of_the_mmd(seed):
     rng = np.random.default_rng(seed)
     u, v = rng.beta(2, 3, 7), rng.beta(3, 2, 11)
-    _, by_u, by_v = group_mmd(u, v)
+    _, by_u, by_v = two(u, v)
     h = 1e-5
     numeric_u = [(mmd(u + h * e, v) - mmd(u - h * e, v)) / (2 * h) for e in np.eye(7)]
     numeric_v = [(mmd(u, v + h * e) - mmd(u, v - h * e)) / (2 * h) for e in np.eye(11)]
@@ -57,8 +65,8 @@ def test_each_group_against_everyone_is_the_sum_of_their_mmd(seed):
     rng = np.random.default_rng(seed)
     u, s = rng.beta(2, 3, 15), np.arange(15) % 3
     rows = Rows(u[:, None], u, s)
-    contrasts = _contrasts(rows, np.arange(15), 3)
-    value, slope = contrast_mmd(u, contrasts)
+    contrasts = _contrasts(rows, np.arange(15))
+    value, slope = mmd_of(u, contrasts)
 
     def expected(scores):
         return sum(mmd(scores[s == group], scores) for group in range(3))
@@ -70,21 +78,19 @@ def test_each_group_against_everyone_is_the_sum_of_their_mmd(seed):
     # Of two groups it is the distance of the two, and weights are repeated rows.
     one, other = u[s == 0], u[s > 0]
     of_two = Rows(u[:, None], u, (s > 0).astype(int))
-    assert contrast_mmd(u, _contrasts(of_two, np.arange(15), 2))[0] == pytest.approx(
-        group_mmd(one, other)[0], abs=1e-12
-    )
+    assert mmd_of(u, _contrasts(of_two, np.arange(15)))[0] == pytest.approx(two(one, other)[0], abs=1e-12)
     weight = np.arange(15) % 2 + 1
     weighed = Rows(u[:, None], u, (s > 0).astype(int), weight.astype(float))
     twice = np.repeat(u, weight)
-    expected_twice = group_mmd(twice[np.repeat(s, weight) == 0], twice[np.repeat(s, weight) > 0])[0]
-    assert contrast_mmd(u, _contrasts(weighed, np.arange(15), 2))[0] == pytest.approx(expected_twice, abs=1e-12)
+    expected_twice = two(twice[np.repeat(s, weight) == 0], twice[np.repeat(s, weight) > 0])[0]
+    assert mmd_of(u, _contrasts(weighed, np.arange(15)))[0] == pytest.approx(expected_twice, abs=1e-12)
 
 
 def test_mmd_by_hand():
-    far, near = group_mmd(np.array([0.0]), np.array([1.0])), group_mmd(np.array([0.4]), np.array([0.5]))
+    far, near = two(np.array([0.0]), np.array([1.0])), two(np.array([0.4]), np.array([0.5]))
     assert far[0] == pytest.approx(2, abs=1e-7)
     assert near[0] == pytest.approx(2 - 2 / np.e, abs=1e-7)
-    assert group_mmd(np.array([0.2, 0.9]), np.array([0.9, 0.2]))[0] == pytest.approx(0, abs=1e-12)
+    assert two(np.array([0.2, 0.9]), np.array([0.9, 0.2]))[0] == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

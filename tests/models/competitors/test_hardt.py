@@ -112,7 +112,7 @@ def test_a_table_with_its_index_out_of_order():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"strength": 2.0}, "strength is a share from 0"),
+        ({"strength": 2.0}, "strength must be a number from 0 to 1"),
         ({"strength": -1}, "strength must be a number of 0 or more"),
         ({"fairness": "parity"}, "fairness must be one of"),
     ],

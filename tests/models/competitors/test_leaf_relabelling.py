@@ -120,7 +120,7 @@ def test_the_line_is_fs():
     ("setting", "message"),
     [
         ({"epsilon": -0.1}, "epsilon must be a number of 0 or more"),
-        ({"min_leaf": 0.6}, "cannot be more than 0.5"),
+        ({"min_leaf": 0.6}, "min_leaf must be a number from 0 to 0.5"),
         ({"fairness": "equalized_odds"}, "fairness must be one of 'demographic_parity'"),
     ],
     ids=str,

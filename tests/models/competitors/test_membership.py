@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from commod.models.competitors import LPP
-from commod.models.competitors.base import Rows
 from commod.models.competitors.membership import Membership, densities, known_membership
 from tests.models.competitors.cases import GivenJoint, people
 
@@ -78,22 +76,6 @@ def test_few_rows_of_a_cell_go_without_calibration():
     y, s = np.array([0, 0, 0, 1, 0, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
     joint = Membership().fit(X, y, s).joint(X)
     np.testing.assert_allclose(joint.sum(axis=(1, 2)), 1)
-
-
-def test_a_fitted_one_serves_again_and_an_unfitted_one_is_replaced():
-    X, y, s = people(100)
-    fitted = Membership().fit(X, y, s)
-    rows = Rows(X, X[:, 0], s)
-
-    def used(given):
-        g = LPP(membership=given)
-        g._learn_membership(rows, y)
-        return g.membership_
-
-    assert used(fitted) is fitted
-    blank = Membership()
-    assert used(blank) is not blank
-    np.testing.assert_array_equal(used(None).joint(X), fitted.joint(X))
 
 
 def test_rows_of_no_known_group_are_left_out_and_groups_are_numbered_without_gaps():

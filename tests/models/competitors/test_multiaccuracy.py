@@ -22,7 +22,7 @@ def ridge_of(X, residual, part, held_out, weight=None):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_an_auditor_is_scikit_learns_ridge(weighted):
+def test_an_auditor_is_a_ridge_judged_on_the_other_rows(weighted):
     rng = np.random.default_rng(0)
     X, residual = rng.normal(size=(200, 3)), rng.normal(size=200)
     part, held_out = rng.random(200) < 0.6, rng.random(200) < 0.5

@@ -87,7 +87,7 @@ def test_a_score_is_the_networks_with_the_softening_undone():
     np.testing.assert_allclose(g.predict_proba(X)[:, 1], expected)
 
 
-@pytest.mark.longer
+@pytest.mark.slow  # the formula is tested above, its way on other data by test_interface.py
 def test_smoothness_draws_scores_together_and_brings_equal_errors_nearer_on_law_school():
     c = case("law_school")
     s, y = c.train.sensitive.to_numpy(), c.train.y.to_numpy()

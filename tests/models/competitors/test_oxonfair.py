@@ -1,5 +1,6 @@
 """OxonFair against every combination of thresholds on small cases."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -39,6 +40,14 @@ def guessed(chance, certainty=2 / 3):
     return np.array([row.argmax() if row.max() >= certainty else len(row) for row in chance])
 
 
+@cache
+def outcomes(fairness, favourable, seed, n, groups, certainty):
+    """What every rule on a small case comes to."""
+    _, y, s, f, _, chance = small_case(seed, n, groups)
+    rules = every_rule(f, guessed(chance, certainty))
+    return np.array([measured(rule, y, s, fairness, favourable) for rule in rules])
+
+
 def every_rule(f, guess):
     cuts = [np.r_[-1.0, np.sort(f[guess == group])] for group in range(guess.max() + 1)]
     for chosen in product(*cuts):
@@ -53,9 +62,8 @@ def every_rule(f, guess):
 @pytest.mark.parametrize("fairness", [DP, EO])
 @pytest.mark.longer
 def test_it_takes_the_best_of_all_thresholds(fairness, favourable, alpha, least, seed, n, groups, certainty):
-    X, y, s, f, membership, chance = small_case(seed, n, groups)
-    rules = every_rule(f, guessed(chance, 2 / 3 if certainty is None else certainty))
-    known = np.array([measured(rule, y, s, fairness, favourable) for rule in rules])
+    X, y, s, f, membership, _ = small_case(seed, n, groups)
+    known = outcomes(fairness, favourable, seed, n, groups, 2 / 3 if certainty is None else certainty)
     broken = np.maximum(np.maximum(known[:, 1] - alpha, least - known[:, 2]), 0)
     setting = {"fairness": fairness, "certainty": certainty, "membership": membership}
     g = OxonFair(alpha=alpha, least_rate=least, favourable=favourable, **setting)

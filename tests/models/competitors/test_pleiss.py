@@ -123,7 +123,7 @@ def test_a_group_whose_scores_are_worse_than_none_is_left_alone():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"strength": 1.1}, "strength is a share from 0"),
+        ({"strength": 1.1}, "strength must be a number from 0 to 1"),
         ({"strength": -0.1}, "strength must be a number of 0 or more"),
         ({"cost": "fdr"}, "cost must be one of 'weighted', 'fnr', 'fpr'"),
         ({"fairness": "demographic_parity"}, "fairness must be one of 'equalized_odds'"),

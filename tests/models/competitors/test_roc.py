@@ -87,7 +87,7 @@ def test_a_wider_margin_never_changes_less_and_only_towards_the_disfavoured():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"margin": 0.6}, "cannot be more than 0.5, got 0.6"),
+        ({"margin": 0.6}, "margin must be a number from 0 to 0.5, got 0.6"),
         ({"margin": -0.1}, "margin must be a number of 0 or more"),
         ({"fairness": "equalized_odds"}, "fairness must be one of 'demographic_parity'"),
     ],

@@ -146,7 +146,7 @@ def test_scores_of_exactly_zero_and_one():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"strength": 1.5}, "strength is a share from 0"),
+        ({"strength": 1.5}, "strength must be a number from 0 to 1"),
         ({"fairness": "equalized_odds"}, "fairness must be one of 'demographic_parity'"),
     ],
     ids=str,

@@ -8,7 +8,7 @@ from scipy.stats import wasserstein_distance
 from sklearn.linear_model import LogisticRegression
 
 from commod.models.competitors import Wass1LogisticRegression
-from commod.models.competitors.wasserstein_penalty import distance_to_barycentre
+from commod.models.competitors.wasserstein import distance_to_barycentre
 from tests.fitting import case
 from tests.models.competitors.cases import base, people, positive_rates, standardised
 
@@ -116,7 +116,7 @@ def test_more_weight_draws_the_groups_together_on_law_school():
     c = case("law_school")
     s = c.train.sensitive.to_numpy()
     penalties, apart = [], []
-    for beta in (0.0, 1.0, 10.0):
+    for beta in (0.0, 10.0):
         g = Wass1LogisticRegression(c.f, beta=beta).fit(c.train.X, c.train.y, sensitive_features=s)
         p = g.predict_proba(c.train.X)[:, 1]
         share = min(np.mean(s), 1 - np.mean(s))

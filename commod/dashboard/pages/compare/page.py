@@ -18,10 +18,11 @@ def show() -> None:
     frame.page("pages/compare.py")
     st.title("Who gets there with the fewest changes?")
     settings = session.current()
-    scene = escape_markdown(compare.scene_in_words(settings))
-    st.markdown(tip("compare_intro", scene=scene))
     controls.scene_sidebar()
     controls.notices()
+    top = st.container()
+    scene = escape_markdown(compare.scene_in_words(settings))
+    st.caption(tip("compare_intro", scene=scene))
     names = sweeps.choose_methods(settings)
     session.keep_link(**sweeps.link())
     if not names:
@@ -31,9 +32,10 @@ def show() -> None:
 
     found = sweeps.known(settings, names, tuned=True)
     waits = len(found) < len(names)
-    progress = st.empty()
-    st.header("Fairness against accuracy")
-    chart = sweeps.place(waits=waits)
+    with top:
+        told = sweeps.place(waits=waits)
+        progress = st.empty()
+        chart = sweeps.place(waits=waits)
     st.header("How many decisions change, at equal fairness")
     source = compare.choose_segments(settings, names)
     parts = sweeps.place(waits=waits)
@@ -43,6 +45,7 @@ def show() -> None:
         """Draw what there is."""
         spread = compare.known_spread(settings, found) if final else {}
         here = compare.Compared(settings, found, scene_of(settings), source, chosen, spread)
+        compare.answer(here, told)
         compare.tradeoff(here, chart, final=final)
         compare.segments(here, parts, final=final)
         return here

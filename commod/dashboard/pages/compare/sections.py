@@ -38,14 +38,16 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
-from commod.experiments.winners import Reached, apart_by_chance, claims_of, reached_at
+from commod.experiments.winners import Best, apart_by_chance, best_models, claims_of
 from commod.explain.concepts import in_percent
-from commod.metrics.figures import CRITERIA
+from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.models.competitors import FAMILIES, METHODS, overview, overview_in_words
 from commod.models.threshold import ONE_HALF
 
 # Of the trade-off, in pixels.
 HEIGHT = 470
+# The share of changed decisions at which the fairest is asked for.
+MOST = 0.1
 # Behind the change rate of a method that has no sound model in a cell.
 NO_MODEL = " ✗"
 BRACKETS = (
@@ -247,27 +249,17 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose, "selection_mode": "pick"} if final else {}
     frame, left_out, look = here.tradeoff
     rest_on = rests_on(here.scene)
-    crosses = " Crosses: mean ± sd of a frontier's models on other splits, f trained anew." if here.spread else ""
+    crosses = " Crosses: mean ± sd on other splits, f trained anew." if here.spread else ""
     less = f" {left_out} models that others beat by far are not drawn." if left_out else ""
     with place.container():
-        if not final:
-            count = len(here.sweeps)
-            st.markdown(f"**{count} {'method is' if count == 1 else 'methods are'} done so far.**")
-        apart = apart_by_chance(here.scene, here.sweeps, here.in_segments)
-        claims = claims_of(here.cells, apart, here.by_split)
-        if claims or final:
-            draw_wins(claims, here.cuts, here.criterion.name)
-        if reached := reached_in_words(here):
-            st.markdown(reached)
         _key(here)
         draw(
             plot_methods,
             frame,
             alt="Accuracy against fairness of every model of every method.",
             table=here.table("All points as a table", "compare_points", final=final),
-            caption="A point is a model; the line joins those that no other of the method beats, up to its name. Point "
-            "at a name or a model to see its method. Hollow (○): needs the group at predict. A click on a COMMOD model "
-            f"takes it to [the match](#match) below; it is the large one here.{crosses}{less} {rest_on}",
+            caption="A point is a model on test people; the line joins the best of a method. ○: must be told the "
+            f"group. A click on a COMMOD model takes it to [the match](#match) below.{crosses}{less} {rest_on}",
             **look,
             **selection,
         )
@@ -283,42 +275,43 @@ def _key(here: Compared) -> None:
     st.html(html_legend(styles))
 
 
-def reached_in_words(here: Compared) -> str:
-    """What it takes to be clearly fairer than f, whatever the accuracy."""
-    points = here.points[~here.points["needs_sensitive"].astype(bool)]
-    if points["method"].nunique() < 2:
-        return ""
+def answer(here: Compared, place: Any) -> None:
+    """Who is best in three respects, and where COMMOD stands."""
     start, figure = here.of_f[here.criterion.figure_name], here.criterion.figure
     if here.criterion.upward:
         level = 0.8 if start < 0.75 else 0.5 * (1.0 + start)
-        wish = f"{here.criterion.noun} of {level:.2f} or more"
+        fair = f"{here.criterion.noun} of {level:.2f} or more"
     else:
         level = 0.5 * start
-        wish = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
-    (fewest,) = result_of(tasks.fewest_at(here.settings, (level,)))
-    known = f" A rule that knows everyone's group would need {fewest:.1%} in expectation." if fewest else ""
-    reached = reached_at(here.points[here.sound], here.criterion.name, level)
-    return what_it_takes(reached, wish, with_commod="commod" in here.sweeps) + known
+        fair = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
+    found = best_models(here.points[here.sound], here.criterion.name, level, MOST)
+    free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
+    place.markdown(answer_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1))
 
 
-def what_it_takes(reached: Reached, wish: str, *, with_commod: bool) -> str:
-    """Which methods get to a level, `wish` in words, and COMMOD, if it is drawn and not one of them."""
-    if reached.fewest is None or reached.accurate is None:
-        return f"No method drawn that needs no group reaches {wish} on test."
-
-    def shown(point: pd.Series) -> str:
-        return f"{point['change_rate']:.1%} changed at an accuracy of {point['accuracy']:.1%}"
-
-    text = f"**With {wish}, whatever the accuracy**: fewest changes are {reached.fewest['title']}'s "
-    text += f"({shown(reached.fewest)}), "
-    if reached.fewest.name == reached.accurate.name:
-        text += "which is also the most accurate"
-    else:
-        text += f"most accurate is {reached.accurate['title']} ({shown(reached.accurate)})"
-    if not with_commod or "commod" in (reached.fewest["method"], reached.accurate["method"]):
-        return f"{text}."
-    own = "no COMMOD model is that fair" if reached.own is None else f"COMMOD needs at least {shown(reached.own)}"
-    return f"{text}; {own}."
+def answer_in_words(found: Mapping[str, Best], figure: Figure, fair: str, *, with_commod: bool) -> str:
+    """The same as a list; how often COMMOD is beaten comes first."""
+    asked = {
+        "fairest": (f"Fairest ({figure.short_in_sentence}) with at most {MOST:.0%} of decisions changed", figure),
+        "fewest": (f"Fewest changes with {fair}", FIGURES["change_rate"]),
+        "accurate": (f"Most accurate with {fair}", FIGURES["accuracy"]),
+    }
+    lines, losses = [], 0
+    for name, (wish, measure) in asked.items():
+        first, own = found[name]
+        if first is None:
+            lines.append(f"- {wish}: no method gets there on test.")
+            continue
+        told = [f"**{METHODS[first['method']].title} {measure.show(first[measure.name])}**"]
+        if with_commod and first["method"] != "commod":
+            losses += 1
+            told.append("COMMOD does not get there" if own is None else f"COMMOD {measure.show(own[measure.name])}")
+        lines.append(f"- {wish}: {'; '.join(told)}.")
+    of = sum(best.first is not None for best in found.values())
+    if with_commod and of:
+        beaten = f"is beaten in {losses} of {of} respects" if losses else f"is best in all {of} respects"
+        lines.insert(0, f"**COMMOD in the paper's form {beaten}**, among methods that need no group:\n")
+    return "\n".join(lines)
 
 
 # ---- changes within segments of equal fairness ----
@@ -348,6 +341,8 @@ def segments(here: Compared, place: Any, *, final: bool = False) -> None:
         return here.table(f"Q{q} as a table", f"compare_q{q}", final=final)
 
     with place.container():
+        apart = apart_by_chance(here.scene, here.sweeps, here.in_segments)
+        draw_wins(claims_of(here.cells, apart, here.by_split), here.cuts, here.criterion.name)
         draw_segments(shown, here.titles, here.criterion.name, table, **look)
         st.caption(tip("compare_segments"))
         _cells(here)

@@ -22,7 +22,6 @@ from commod.datasets import load_task
 from commod.experiments import Model, Scene, Sweep
 from commod.experiments import checks as library
 from commod.experiments.match import Match
-from commod.experiments.plausibility import answers_of_decisions
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Answer, Check, check_again
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
@@ -40,7 +39,7 @@ def begin_table(
 ) -> Callable[[], None]:
     """What is `told` of the match, and the table with what is known at once; returns what finds out the rest."""
     models = library.matched_models(found, sweeps)
-    answers = {name: answers_of_decisions(scene, model.decisions_test) for name, model in models.items()}
+    answers = {name: library.answers_of_decisions(scene, model.decisions_test) for name, model in models.items()}
     section = _Section(settings, scene.decisions_test, found.table, models, answers)
     section.recall()
     section.lay_out(told)

@@ -16,7 +16,7 @@ from commod.dashboard.state.settings import Settings, features_of, in_words
 from commod.dashboard.views.methods import Form, label_of, on_explore, own_method
 from commod.dashboard.views.model import known_splits
 from commod.decisions import (
-    Best,
+    BestModel,
     Facts,
     Requirements,
     check_requirements,
@@ -138,7 +138,7 @@ def f_as_it_is(result: FitResult, required: Requirements) -> Candidate:
 
 def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requirements) -> Candidate:
     """The best model of a method, with its refits if they are there."""
-    best: Best = result_of(tasks.best(settings, required, sweep))
+    best: BestModel = result_of(tasks.best(settings, required, sweep))
     cell, facts, checked = best.model.cell, best.facts, best.checked
     refits, splits = (*(get(task) for task in again(settings, result, cell)), None)[:2]
     if refits is not None:

@@ -13,6 +13,7 @@ from commod.dashboard.state import session
 from commod.dashboard.text.glossary import tip, words
 from commod.dashboard.views import frame
 from commod.dashboard.views import methods as sweeps
+from commod.dashboard.views.checks import verdict_in_words
 from commod.dashboard.views.model import current_model
 
 # Words of the verdicts.
@@ -25,26 +26,26 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/decide.py")
     st.title("Would you sign this model?")
-    st.markdown(
-        "Say what a model has to do before you would use it. Each requirement is checked on people whom it has not "
-        "learnt from, beside **f**, the model in use, and the best model of every other method."
-    )
-    result = current_model(without=("seed",))  # who may choose the split may choose the verdict
+    # Who may choose the split may choose the verdict; the others are requirements here.
+    result = current_model(without=("seed", "direction", "without", "reason"))
     session.keep_link(**sweeps.link())
-    draw_sealed(result)
+    told = st.empty()
     st.header("What do you require?", anchor="required", help=meanings(session.current().task_name))
     required = draw_requirements()
+    draw_sealed(result)
     if not required:
+        told.markdown("Say what a model must do. Each requirement is checked on people it has not learnt from.")
         go_on()  # nothing
         pairs.show(required)
         checking = draw_uploaded_record()
         session.keep_link(**sweeps.link())
         draw_pending(checking)
         return
-    st.header("Does it hold?", anchor="verdict", help=EXPLAINED)
     beside = others.Beside(session.current(), result, required)
-    answers = result.answers(refits=refits_of_screen(result))
-    verdict.draw_verdict(on_screen(result, required), required, answers)
+    answers, shown = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
+    told.markdown(f"**{verdict_in_words(shown.checked, shown.facts.people, 'The model on your screen')}**")
+    st.header("Does it hold?", anchor="verdict", help=EXPLAINED)
+    verdict.draw_verdict(shown, required, answers)
     st.header("Search for less discriminatory alternatives", anchor="others", help=tip("lda"))
     beside.draw()
     pairs.show(required)

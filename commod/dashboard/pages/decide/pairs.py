@@ -16,7 +16,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.methods import Form
 from commod.dashboard.views.pairs import Offer, bullets, in_peoples_words, offer_of
 from commod.dashboard.views.room import say_aloud
-from commod.decisions import ANSWERS, Answer, Preference, Requirements
+from commod.decisions import ANSWERS, PairAnswer, Preference, Requirements
 from commod.decisions.pairs import FEWEST, MOST, MOST_ASKED
 from commod.experiments.scene import SceneKey
 from commod.uploads.limits import count_of
@@ -34,7 +34,7 @@ class Asking:
 
     kept: str = ""  # of the link, until the models are there
     digest: str = ""  # of the models
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[PairAnswer] = field(default_factory=list)
     lost: bool = False  # whether the answers so far were about other models
 
     @property
@@ -133,7 +133,7 @@ def _ask(asking: Asking, offer: Offer, pair: tuple[int, int]) -> None:
 
 def _answer(label: str, letter: str, asking: Asking, pair: tuple[int, int], **how: str) -> None:
     def say() -> None:
-        asking.answers.append(Answer(*pair, letter))  # type: ignore[arg-type]
+        asking.answers.append(PairAnswer(*pair, letter))  # type: ignore[arg-type]
         asking.lost = False
 
     st.button(label, key=f"pairs_{letter}", on_click=say, **how)  # type: ignore[arg-type]

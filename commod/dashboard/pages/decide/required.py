@@ -39,7 +39,7 @@ def draw_requirements() -> Requirements:
     with st.container(horizontal=True, gap="small"):
         titles = features_of(task)
         st.multiselect(
-            "Features kept out of the update",
+            "Features it may not use",
             list(titles),
             format_func=titles.__getitem__,
             max_selections=len(titles) - 1,  # one must be left
@@ -48,9 +48,9 @@ def draw_requirements() -> Requirements:
             **mirrored("required_kept_out", list(required.kept_out), lambda names: _take(kept_out=tuple(names))),
         )
         st.selectbox(
-            "Direction",
+            "Who may lose or gain",
             ["", *DIRECTIONS],
-            format_func=lambda name: DIRECTIONS.get(name, "either way"),
+            format_func=lambda name: DIRECTIONS.get(name, "anybody"),
             width=320,
             **mirrored("required_direction", required.direction, lambda name: _take(direction=name)),
         )
@@ -94,8 +94,7 @@ def _take(**changes: Any) -> None:
 def _offer_example() -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
-            "Nothing is required yet. Switch on above what you care about and give it a number; each requirement is "
-            "optional. An example in one click:"
+            "Nothing is required yet. Switch on what you care about and give it a number, or begin with an example:"
         )
         st.button(
             "The four-fifths rule: P-Rule at least 0.8",

@@ -13,7 +13,7 @@ from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import piece, style
-from commod.dashboard.views.checks import changing_table, lines_of_verdicts, verdict_in_words
+from commod.dashboard.views.checks import changing_table, lines_of_verdicts
 from commod.dashboard.views.impact import impact_in_words
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
 from commod.decisions.verdicts import rounded
@@ -26,8 +26,7 @@ ONE_WAY = {"improve": "nobody can lose", "worsen": "nobody can gain"}
 
 
 def draw_verdict(shown: Candidate, required: Requirements, answers: Mapping[str, Answer]) -> None:
-    """The decision in one sentence, a line for each requirement with what it would take, and bad signs besides."""
-    st.markdown(f"**{verdict_in_words(shown.checked, shown.facts.people, 'The model on your screen')}**")
+    """A line for each requirement with what it would take, and bad signs besides."""
     if shown.collapse:
         st.warning(
             "This model has collapsed. Do not use it, whatever requirements it meets. "
@@ -70,30 +69,17 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
     """Who of the others meets the requirements, in words."""
     others = [one for one in candidates if one.name != SCREEN]
     passing = [one for one in others if one.verdict == "pass"]
-    meets = [one.subject for one in passing]
     perhaps = [one.subject for one in others if one.verdict == "cannot tell"]
-    so_far = "So far, of" if waiting else "Of"
-    if len(others) == 1:
-        return (
-            f"{'So far, the' if waiting else 'The'} only other model is {others[0].subject}: {_ONE[others[0].verdict]}."
-        )
-    text = f"{so_far} the {len(others)} others, "
-    if meets:
+    if passing:
         applies = " that applies" if any((one.checked["verdict"] == "does not apply").any() for one in passing) else ""
-        text += f"{listed(meets)} {'meets' if len(meets) == 1 else 'meet'} everything{applies}"
+        text = (
+            f"{listed(one.subject for one in passing)} {'meets' if len(passing) == 1 else 'meet'} everything{applies}"
+        )
     else:
-        text += "none meets everything beyond doubt"
+        text = f"no other model meets everything{' beyond doubt' if perhaps else ''}"
     if perhaps:
         text += f"; {listed(perhaps)} might"
-    return f"{text}."
-
-
-_ONE = {
-    "pass": "it meets everything",
-    "fail": "it does not meet everything",
-    "cannot tell": "whether it meets everything cannot be told",
-    "does not apply": "nothing that is required applies to it",
-}
+    return f"**{'So far, ' + text if waiting else _heading(text)}.**"
 
 
 # ---- side by side ----

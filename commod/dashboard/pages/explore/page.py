@@ -7,12 +7,11 @@ from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending,
 from commod.dashboard.model.fitted import FitResult, trouble_in_words
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
-from commod.dashboard.pages.explore.cost import begin_cost
 from commod.dashboard.pages.explore.groups import draw_groups
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_line, known_sweep
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings
+from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.below import is_near
@@ -65,7 +64,9 @@ def show() -> None:
         with left:
             draw_people = draw_dots(result, line, sweep)
     with deferred_paint(), left:
-        limited, offers = st.empty(), st.empty()
+        if limits := limits_in_words(settings):
+            st.caption(escape_markdown(say_declared(f"{limits} {result.expected}".strip())))
+        offers = st.empty()
     with deferred_paint():
         with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
             draw_figures(result)
@@ -81,10 +82,9 @@ def show() -> None:
     session.keep_link()
     room.tell_setting(result)
     # What may take a while comes last: the page above is complete without it.
-    cost = begin_cost(settings, result, limited)
     better = begin_next_steps(settings, result, offers)
     sweep_and_splits = (begin_sweep(result.settings, sweep), begin_splits(result, splits))
-    draw_pending(cost, *better, *sweep_and_splits, *rest, *begin_ahead(settings))
+    draw_pending(*better, *sweep_and_splits, *rest, *begin_ahead(settings))
 
 
 def _show_only(only: str, settings: Settings) -> None:

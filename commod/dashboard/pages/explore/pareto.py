@@ -36,6 +36,7 @@ _COLUMNS = {
     "id": pa.int64(),
     "order": pa.float64(),
     "line": pa.string(),
+    "label": pa.string(),
 }
 
 
@@ -66,13 +67,14 @@ def _points(
     behind, above = result.keep(kept, lambda: _fixed_points(result, sweep, splits))
     rows = []
     for i, s in enumerate(known):
-        shown = session.state().tried[s]
-        rows.append(
-            (TRIED, shown["fairness"], shown["accuracy"], shown["change_rate"], say_declared(in_words(s)), i, 0, "")
-        )
-    return pa.concat_tables(
-        [behind, _rows([_of_line(model) for model in line]), _rows(rows), above]
-    ).combine_chunks(), known
+        values = tuple(session.state().tried[s][name] for name in ("fairness", *_MEASURES))
+        label = say("explore.tried") if i + 1 == len(known) else ""
+        rows.append((TRIED, *values, say_declared(in_words(s)), i, 0, "", label))
+    of_line = [_of_line(model) for model in line]
+    if len(of_line) > 4:
+        place = len(of_line) // 3
+        of_line[place] = (*of_line[place][:-1], say("explore.line"))
+    return pa.concat_tables([behind, _rows(of_line), _rows(rows), above]).combine_chunks(), known
 
 
 def _fixed_points(result: FitResult, sweep: pd.DataFrame | None, splits: Refits | None) -> tuple[pa.Table, pa.Table]:
@@ -80,15 +82,27 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None, splits: Refits 
     here = result.settings
     behind: list[tuple[Any, ...]] = []
     if sweep is not None:
-        for *shown, best in _values(sweep, CRITERIA[here.fairness].figure_name, *_MEASURES, "settings", "best"):
-            behind.append((SWEEP, *shown[:-1], say_declared(shown[-1]), -1, shown[0], "frontier" if best else ""))
+        figure = CRITERIA[here.fairness].figure
+        named = sweep[sweep["best"]].sort_values(figure.name, ascending=figure.direction > 0).index
+        named = named[len(named) // 4] if len(named) > 2 else None
+        columns = figure.name, *_MEASURES, "settings", "best"
+        for place, (*shown, best) in zip(sweep.index, _values(sweep, *columns), strict=True):
+            label = say("explore.frontier") if place == named else ""
+            line = "frontier" if best else ""
+            behind.append((SWEEP, *shown[:-1], say_declared(shown[-1]), -1, shown[0], line, label))
     told = say_declared(in_words(here))
     if splits is not None:
         told += f"; {say_declared(splits_in_words(here, splits))}"
+        highest = splits.figures["accuracy"].max()
         for values in _values(splits.figures, CRITERIA[here.fairness].figure_name, *_MEASURES):
-            behind.append((SPLITS, *values, told, -1, 0, ""))
+            label = say("explore.splits") if values[1] == highest else ""
+            behind.append((SPLITS, *values, told, -1, 0, "", label))
     path = list(_values(result.path, "fairness", *_MEASURES))
-    above = [(CURRENT, *path[-1], told, -1, 0, ""), (DEPLOYED, *path[0], say_declared("unchanged"), -1, 0, "")]
+    is_f = path[0] == path[-1]
+    above = [
+        (CURRENT, *path[-1], told, -1, 0, "", "" if is_f else "g"),
+        (DEPLOYED, *path[0], say_declared("unchanged"), -1, 0, "", "f = g" if is_f else "f"),
+    ]
     return _rows(behind), _rows(above)
 
 
@@ -97,7 +111,7 @@ def _of_line(result: FitResult) -> tuple[Any, ...]:
 
     def made() -> tuple[Any, ...]:
         shown = list(_values(result.path, "fairness", *_MEASURES))[-1]
-        return (PATH, *shown, say_declared(in_words(result.settings)), -1, result.settings.lambda_fair, "path")
+        return (PATH, *shown, say_declared(in_words(result.settings)), -1, result.settings.lambda_fair, "path", "")
 
     row: tuple[Any, ...] = result.keep(f"row_of_line_{session.language()}", made)
     return row
@@ -141,6 +155,7 @@ def draw_pareto(
         fairness_title=say_declared(figure.short_title),
         fairer=say_declared(figure.fairer),
         line=FOUR_FIFTHS if figure.direction > 0 else None,
+        line_name=say("explore.four_fifths"),
         called=tuple((kind, say_declared(kind)) for kind in KINDS) if session.language() != FIRST else (),
     )
 

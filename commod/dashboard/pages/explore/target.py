@@ -13,7 +13,6 @@ from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.words import say_declared, tip
-from commod.experiments.plausibility import shares_of_decisions
 from commod.experiments.search import LAMBDA_GRIDS
 from commod.experiments.target import SoFar, Target
 from commod.explain.plausibility import SURE
@@ -242,7 +241,7 @@ def _on_test(found: Target, result: FitResult) -> tuple[bool, str]:
     }
     sure = ""
     if found.max_sure is not None:
-        share = shares_of_decisions(result.scene, result.decisions)["sure"]  # not a number where nobody changes
+        share = result.scene.shares(result.decisions)["sure"]  # not a number where nobody changes
         holds["how sure f was"] = not share > found.max_sure
         sure = f", f surer than {SURE:.0%} in {share:.0%} of them" if result.changed_test.any() else ""
     missed = [limit for limit, held in holds.items() if not held]

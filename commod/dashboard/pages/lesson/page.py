@@ -93,7 +93,6 @@ def _overview(here: Progress) -> None:
         if led:
             st.caption(say("room.led"))
         room.invite()
-        frame.language_choice()
 
 
 def _head(here: Progress, step: Step) -> None:

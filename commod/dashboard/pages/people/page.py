@@ -17,7 +17,6 @@ from commod.dashboard.views import frame
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.model import current_model
 from commod.dashboard.views.next_step import begin_next_steps
-from commod.dashboard.views.tiles import size_tile
 from commod.experiments.refits import Refits
 from commod.explain.concepts import in_percent
 from commod.explain.people import FEW
@@ -57,10 +56,11 @@ def _verdict(result: FitResult) -> str:
     if not counts.count:
         return escape_markdown(result.verdict)
     good, bad = (escape_markdown(spec.outcomes[i]) for i in (spec.favourable, 1 - spec.favourable))
+    worse = f"**{counts.worse:,}** the worse one, “{bad}”" if counts.worse else "nobody the worse one"
     return (
         f"**{counts.count:,} of {len(result.decisions):,} {escape_markdown(spec.people)}** get another decision from "
-        f"**g** than from **f**: **{counts.better:,}** the better one, “{good}”, and **{counts.worse:,}** the worse "
-        f"one, “{bad}”."
+        f"**g** than from **f**: **{counts.better:,}** the better one, “{good}”, and {worse}. What happened agrees "
+        f"with **g** for {counts.right:,} of them, with **f** for {counts.wrong:,}."
     )
 
 
@@ -71,12 +71,14 @@ def _groups(result: FitResult) -> None:
         return
     rows = [(escape_markdown(result.task.groups[int(code)]), row) for code, row in result.changes.iterrows()]
     for cell, (name, row) in zip(st.columns(len(rows), gap="small"), rows, strict=True):
-        size_tile(
-            cell,
+        share = in_percent(row["changed"] / row["count"])
+        cell.metric(
             name,
-            row["count"],
-            f"{row['changed']:,.0f} changed",
-            delta_description=f"({in_percent(row['changed'] / row['count'])})",
+            f"{row['changed']:,.0f} of {row['count']:,.0f}",
+            f"{share} changed",
+            delta_color="off",
+            delta_arrow="off",
+            border=True,
             help=tip("group_size", people=people),
         )
     for name, row in rows:

@@ -360,7 +360,8 @@ def _draw_votes(question: Asked, large: bool) -> None:
         **pictures.figure_titles(models, session.language()),
         "reason": (say("room.reason"), ""),
     }
-    fold(Table(say("room.votes_in_full"), "room_votes_in_full", columns), lambda: pictures.votes_table(models, shown))
+    table = Table(say("room.votes_in_full"), "room_votes_in_full", columns)
+    fold(table, lambda: pictures.votes_table(models, shown, session.language()))
 
 
 def _tell_moves(models: list[pictures.Signed]) -> None:

@@ -19,7 +19,6 @@ from commod.dashboard.state.link import link_of_model, model_of_link
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import Settings, in_words
-from commod.dashboard.views import frame
 from commod.dashboard.views.chart import offer
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.room import act, attempt, browser, figures_of, is_for_rooms, known, leave
@@ -42,7 +41,6 @@ def sidebar(here: Here) -> None:
         _people(here)
         _take_home(here)
         _end(here)
-        frame.language_choice()
 
 
 def _lead(here: Here, **changes: Any) -> None:

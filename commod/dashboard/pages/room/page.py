@@ -73,8 +73,6 @@ def _door() -> None:
         board.warn_if_local()
         button(say("room.open"), "groups_2", _open)
     st.caption(say("room.kept"))
-    with st.sidebar:
-        frame.language_choice()
 
 
 def _join() -> None:

@@ -163,10 +163,11 @@ def once(models: Sequence[Signed]) -> list[Signed]:
     return [model for model in models if model.round == 1 and model.number not in again]
 
 
-def votes_table(models: Sequence[Signed], rounds: Mapping[int, str]) -> pd.DataFrame:
+def votes_table(models: Sequence[Signed], rounds: Mapping[int, str], language: str) -> pd.DataFrame:
     """Every vote: who, in which round, for what, and why."""
     rows = [
-        {"name": model.name, "round": rounds[model.round], "reason": model.reason, "settings": in_words(model.settings)}
+        {"name": model.name, "round": rounds[model.round], "reason": model.reason}
+        | {"settings": declared(language, in_words(model.settings))}
         | {name: model.figures.get(name, math.nan) for name in COMPARED}
         for model in sorted(models, key=lambda model: (model.name.casefold(), model.round))
     ]

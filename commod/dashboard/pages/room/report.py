@@ -22,7 +22,7 @@ from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import data_in_words, in_words
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.html import document, drawing
-from commod.dashboard.text.language import fill, phrase
+from commod.dashboard.text.language import declared, fill, phrase
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
@@ -60,12 +60,13 @@ def as_tables(room: Room) -> dict[str, pd.DataFrame]:
     }
 
 
-def setting_in_words(link: str) -> str:
+def setting_in_words(link: str, language: str) -> str:
     """The setting of a link, with its data; empty without one."""
     if not link:
         return ""
     settings = model_of_link(link)
-    return f"{data_in_words(settings)}: {in_words(settings)}"
+    data, sliders = (declared(language, text) for text in (data_in_words(settings), in_words(settings)))
+    return f"{data} ({sliders})"
 
 
 def zipped_tables(room: Room, language: str) -> bytes:
@@ -81,7 +82,7 @@ def zipped_tables(room: Room, language: str) -> bytes:
     ]
     guesses["answer"] = [asked[at][1] for at in steps]
     for name, link in (("model_a", "link_a"), ("model_b", "link_b"), ("setting", "link")):
-        votes[name] = votes[link].map(setting_in_words)
+        votes[name] = votes[link].map(partial(setting_in_words, language=language))
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, table in tables.items():
@@ -158,7 +159,7 @@ def _pair(question: Question, rounds: Mapping[int, str], say: Callable[..., str]
     models = [(name, model) for name, model in (("a", question.a), ("b", question.b)) if model is not None]
     picture = pictures.choices(question, rounds, language)
     return {
-        "models": [(say(f"room.model_{name}"), setting_in_words(model.link)) for name, model in models],
+        "models": [(say(f"room.model_{name}"), setting_in_words(model.link, language)) for name, model in models],
         "charts": [_figure(picture, say("room.choices_alt"))],
         "headings": [say("room.answer_column"), say("room.people")],
         "rows": [[row["name"].replace("|", " · "), str(row["people"])] for row in picture.rows.to_dict("records")],
@@ -181,7 +182,7 @@ def _sign(question: Question, rounds: Mapping[int, str], say: Callable[..., str]
         "headings": [*(say(f"room.{word}") for word in columns.values()), *(title for title, _ in figures.values())],
         "rows": [
             [*(str(row[name]) for name in columns), *(written(row[name], form) for name, (_, form) in figures.items())]
-            for row in pictures.votes_table(sent, rounds).to_dict("records")
+            for row in pictures.votes_table(sent, rounds, language).to_dict("records")
         ],
         "text": [0, 1, 2, 3],
     }

@@ -14,7 +14,6 @@ from commod.dashboard.state.link import link_of_model, model_of_link
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views import frame
 from commod.dashboard.views.lesson import script as lesson_script
 from commod.dashboard.views.lesson.asking import ask, show_guess
 from commod.dashboard.views.lesson.progress import choose, lesson, progress
@@ -46,8 +45,6 @@ def show(here: Here) -> None:
         _step(here)
     button(say("room.leave"), "logout", leave, type="tertiary")
     st.caption(say("room.kept"))
-    with st.sidebar:
-        frame.language_choice()
 
 
 def _step(here: Here) -> None:

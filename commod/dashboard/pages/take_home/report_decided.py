@@ -11,7 +11,7 @@ from commod.dashboard.state.settings import in_words
 from commod.dashboard.views.impact import impact_in_words
 from commod.decisions import (
     VERDICTS,
-    Best,
+    BestModel,
     Facts,
     Requirements,
     check_requirements,
@@ -37,7 +37,7 @@ class Decided:
 
     requirements: Requirements = NOTHING_REQUIRED
     facts: Facts | None = None  # of the model, where anything is required
-    rivals: tuple[Best, ...] = ()  # of the methods whose sweeps were there, the best model under the requirements
+    rivals: tuple[BestModel, ...] = ()  # of the methods whose sweeps were there, the best model under the requirements
     # The decision that was sealed on these data, see `commod.decisions.make_record`.
     record: Mapping[str, Any] | None = None
     searched: int = 0  # models of all these methods

@@ -24,15 +24,17 @@ from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, Mark, often_enough
 from commod.explain.concepts import constants_in_words
 from commod.explain.what_if import edit_row, explain_sum, score_rows
-from commod.models.threshold import ONE_HALF
 
 MAX_BARS = 8
+# A name with so many letters stands in a line of its own.
+LONG = 18
 _SUM = {
     "label": ("Term", ""),
     "ratio": ("Adds to r (f counts as 1)", "+.3f"),
     "shift": ("Adds to s", "+.3f"),
     "logit": ("Adds to the logit", "+.3f"),
     "end": ("Logit so far", "+.3f"),
+    "chance": ("Chance so far", ".1%"),
 }
 # By whether nearly all refits change a person.
 _AGAIN: dict[bool, tuple[Mark, str]] = {
@@ -68,25 +70,22 @@ def _not_acted_on(person: Person) -> str:
 
 
 def _arithmetic(person: Person) -> str:
-    """How f's score becomes g's, so that a layman can follow: its distance from the line, and what is done to it."""
-
-    def far(logit: float) -> str:
-        return f"{abs(logit):.2f} {'above' if logit > 0 else 'below'} the line"
-
-    row = person.now
-    before, after = row["logit_f"], row["logit_g"]
-    multiplied = row["ratio"] * before
-    shifted = person.result.g.has_shift
-    shift = f"{far(multiplied)}, and with s = {row['shift']:+.2f} added it is " if shifted else ""
-    line = f"The dashed line, 0, is {person.result.line_in_words}: there the decision turns."
-    told = f"f's {_percent(person, before)} lies {far(before)}."
+    """What becomes of f's score, so that a layman can follow."""
+    row, line = person.now, person.result.line_in_words
+    changed = bool(row["changed"])
     if person.result.g.decides:
         says = escape_markdown(person.task.spec.outcomes[int(row["g"])])
-        does = "moves just across the line" if row["changed"] else "keeps f's score"
-        how = f"The balance is {row['balance']:+.2f}, so g says “{says}”"
-        return _minus(f"{line} {told} {how} and {does}: {_percent(person, after)}.")
-    times = f"Times r = {row['ratio']:.2f} that is {shift}{far(after)}"
-    return _minus(f"{line} {told} {times}: {_percent(person, after)}.")
+        does = "moves just across the line" if changed else "keeps f's score"
+        return _minus(f"The balance is {row['balance']:+.2f}, so g says “{says}” and {does}. Dashed: the line, {line}.")
+    if person.result.g.has_shift:
+        told = (
+            f"Here r = {row['ratio']:.2f} and s = {row['shift']:+.2f}: the decision {'turns' if changed else 'stays'}"
+        )
+    elif changed:
+        told = f"Here r = {row['ratio']:.2f}. It is below 0, so the decision turns"
+    else:
+        told = f"Here r = {row['ratio']:.2f}. It is above 0, so the decision stays"
+    return _minus(f"{told}. Dashed: the line, {line}.")
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:
@@ -134,7 +133,7 @@ def refits_in_words(person: Person, refits: Refits) -> str:
 
 
 def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | None = None) -> str:
-    """What f and g say; with the label, whether a change is right by the record."""
+    """What f and g say; with the label, what happened."""
     task = person.task
     says_f, says_g, positive = (
         escape_markdown(task.spec.outcomes[place]) for place in (int(row["f"]), int(row["g"]), 1)
@@ -142,11 +141,10 @@ def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | Non
     became = "unchanged"
     if row["changed"]:
         became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
-        if label is not None:
-            became += f", {'right' if row['g'] == label else 'wrong'} by the record"
+    happened = "" if label is None else f" What happened: “{escape_markdown(task.spec.outcomes[label])}”."
     return (
-        f"{bold}f{bold} says “{says_f}”, {bold}g{bold} says “{says_g}”: {bold}{became}{bold} (“{positive}”: f "
-        f"{_percent(person, row['logit_f'])}, now {_percent(person, row['logit_g'])})."
+        f"{bold}f{bold} gives “{positive}” {_percent(person, row['logit_f'])} and says “{says_f}”. {bold}g{bold} gives "
+        f"it {_percent(person, row['logit_g'])} and says “{says_g}”: {bold}{became}{bold}.{happened}"
     )
 
 
@@ -158,16 +156,16 @@ def draw_sum(person: Person) -> None:
     st.header("From f's score to g's", anchor=False)
     spec = person.task.spec
     options: dict[str, Any] = {"outcomes": spec.outcomes, "favourable": spec.favourable}
-    usual = person.result.scene.threshold == ONE_HALF
-    titled = options | {"title": "Score as logit" if usual else "Logit above f's cut-off"}
+    decides = person.result.g.decides
+    titled = options | ({} if decides else {"line": person.result.scene.line})
     frame = explain_sum(person.result.g, person.task, person.edited)
     columns = _sum_columns(person)
     st.html(html_legend(term_styles(**options)))
     draw(
         plot_waterfall,
-        _bars(frame, columns),
+        _bars(person, frame, columns),
         alt="The sum that leads from the score of f to that of g, a bar for each term.",
-        table=Table("The sum as a table", "what_if_table", columns, lambda: _sum_rows(frame)),
+        table=Table("The sum as a table", "what_if_table", columns, lambda: _sum_rows(person, frame)),
         caption=_arithmetic(person) if person.acted_on else _not_acted_on(person),
         **titled,
     )
@@ -176,28 +174,35 @@ def draw_sum(person: Person) -> None:
             by_column = explain_sum(person.result.g, person.task, person.edited, by="column")
             table = Table("The sum by feature", "what_if_features_table", columns)
             alt = "The sum that leads from the score of f to that of g, a bar for each feature."
-            draw(plot_waterfall, _bars(by_column, columns), alt=alt, table=table.title, **titled)
-            show_table(table, _sum_rows(by_column))
+            draw(plot_waterfall, _bars(person, by_column, columns), alt=alt, table=table.title, **titled)
+            show_table(table, _sum_rows(person, by_column))
 
 
 def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:
     missing = set() if person.result.g.has_shift else {"shift"}
-    missing |= {"ratio", "shift"} if person.result.g.decides else set()
+    missing |= {"ratio", "shift", "chance"} if person.result.g.decides else set()
     return {name: about for name, about in _SUM.items() if name not in missing}
 
 
-def _bars(frame: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:
+def _bars(person: Person, frame: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:
+    """Beside its name stands to what chance a bar leads; where the sum only decides, what it adds to that."""
     kind = np.where(frame["part"] == "term", np.where(frame["logit"] > 0, "up", "down"), frame["part"])
+    end = person.result.scene.probabilities(frame["end"].to_numpy())
     labels = []
-    for label, value in zip(frame["label"], frame["logit"], strict=True):
+    for place, (label, value) in enumerate(zip(frame["label"], frame["logit"], strict=True)):
         name, bar, more = label.partition("|")
-        labels.append(_minus(f"{name}: {value:+.2f}{bar}{more}"))
+        if person.result.g.decides and kind[place] not in ("f", "g"):
+            labels.append(_minus(f"{name}: {value:+.2f}{bar}{more}"))
+        else:
+            told = f"{'' if kind[place] in ('f', 'g') else 'to '}{score_in_words(end[place])}"
+            labels.append(f"{name}: {told}{bar}{more}" if len(name) < LONG else f"{name}|{told}")
     shown = frame[["start", "end", *(["ratio"] if "ratio" in columns else [])]]
-    return shown.assign(label=labels, kind=kind, rank=range(len(frame)))
+    return shown.assign(label=labels, kind=kind, chance=end, rank=range(len(frame)))
 
 
-def _sum_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.assign(label=frame["label"].str.replace("|", ": ", regex=False))
+def _sum_rows(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
+    chance = person.result.scene.probabilities(frame["end"].to_numpy())
+    return frame.assign(label=frame["label"].str.replace("|", ": ", regex=False), chance=chance)
 
 
 # ---- SHAP ----

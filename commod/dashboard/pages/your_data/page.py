@@ -1,5 +1,6 @@
 """Your data: a session brings its own table, says what is what in it, uses it on all pages, and forgets it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +28,11 @@ from commod.datasets.own import Done
 from commod.datasets.roles import columns_of_roles
 from commod.experiments.start import Start
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, count_of
+from commod.wording import with_capital
 
 EXAMPLE = "applicants.csv"
+# A loss of accuracy that has to be said first.
+COSTLY = 0.05
 
 
 # ---- bring a file ----
@@ -132,7 +136,7 @@ def _choice() -> tuple[Choice, Any]:
     missing: Any = st.radio(
         "Missing values of features",
         ["fill", "drop"],
-        format_func={"fill": "Fill in: median of a number, a level of its own", "drop": "Leave those rows out"}.get,
+        format_func={"fill": "Fill in (median of numbers; a category of its own)", "drop": "Leave those rows out"}.get,
         horizontal=True,
         **kept("missing", here.chosen.get("missing", "fill")),
     )
@@ -170,9 +174,11 @@ def _in_use(waiting: Any) -> None:
     st.header(f"In use: {escape_markdown(task.spec.title)}")
     try:
         start = _start(own, waiting)
-        if start.care:
-            st.warning(escape_markdown(start.care), icon=":material/warning:")
-        st.success(f"All pages work on these data now. {escape_markdown(start.told)}", icon=":material/check:")
+        st.success("All pages work on these data now.", icon=":material/check:")
+        if told := start.care or _costs(start.right):
+            st.warning(escape_markdown(told), icon=":material/warning:")
+        with st.expander("Why the pages open with this model"):
+            st.markdown(escape_markdown(start.told))
     except ValueError as error:
         waiting.empty()
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
@@ -184,6 +190,16 @@ def _in_use(waiting: Any) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.page_link("app.py", label="Explore these data", icon=":material/tune:")
         button("Forget these data", "delete", _forget)
+
+
+def _costs(right: Mapping[str, float]) -> str:
+    """What the opening model costs, if that is much."""
+    if not right or right["f"] - right["g"] < COSTLY:
+        return ""
+    return (
+        f"The model that the pages open with is right about {right['g']:.1%} of people, f about {right['f']:.1%}. "
+        "Move the slider on Explore to the left to lose less."
+    )
 
 
 def _start(own: OwnData, waiting: Any) -> Start:
@@ -208,7 +224,10 @@ def _begin(own: OwnData, start: Start, settings: Settings) -> None:
 
 def _draw_done(done: tuple[Done, ...]) -> None:
     """What was done to the data, a row for each column and step."""
-    rows = [[step.column or "All", f"{step.rows:,}" if step.rows else "", step.what] for step in done]
+    rows = [
+        [step.column or "All", count_of(step.count, step.of) if step.count else "", with_capital(step.what)]
+        for step in done
+    ]
     with st.expander(f"What was done to the data: {count_of(len(rows), 'step')}", expanded=len(rows) <= 8):
         headings = ["Column", "How many", "What was done"]
         st.html(html_table(headings, rows, caption="What was done to the data", text=(2,), tall=len(rows) > 15))

@@ -127,14 +127,6 @@ class Page {
     return `${this.number(100 * share, digits)}${this.language === "fr" ? "\u202f" : ""}%`;
   }
 
-  get colon() {
-    return this.language === "fr" ? "\u00a0:" : ":";
-  }
-
-  parts(count, of) {
-    return this.say("of", { count: this.number(count), of: this.number(of) });
-  }
-
   // All texts anew, as after a change of language.
   write() {
     document.documentElement.lang = this.language;
@@ -188,7 +180,7 @@ class Page {
       all.map((query, mark) => ({ kind, mark, place: mark, at: this.models.point(query), query })));
     this.deployed = { fairness: fair.f, accuracy: accuracy.f, change_rate: 0 };
     const data = {
-      here, names, meaning: words.meaning[settings.fairness], legend: dots ? "" : `▲ ${words.better}   ▼ ${words.worse}`, states: words.states, alt: words.alt, good: pack.good, many: pack.many, groups: here.groups.length,
+      here, names, meaning: words.meaning[settings.fairness], legend: words.legend, states: words.states, alt: words.alt, good: pack.good, many: pack.many, groups: here.groups.length,
       layout: [...names, here.groups.length, this.language].join("|"), symbols: words.symbols, query: settings,
       sliders: Object.fromEntries(SLIDERS.map((name) => [name, `set_${name}`])), fixed: this.lesson !== null,
       points: this.points, axes: ["fairness", "accuracy"], deployed: this.deployed,
@@ -216,7 +208,9 @@ class Page {
     };
     const [first, ...sliders] = SLIDERS.map((name, i) => {
       const input = build("input", { type: "range", id: `set_${name}`, min: 0, max: pack.grid[name].length - 1 });
-      return control(name, input, i ? "" : "first");
+      const row = control(name, input, i ? "" : "first");
+      row.hidden = i > 0 && pack.grid[name].length < 2; // nothing to choose
+      return row;
     });
     const choices = CHOICES.map((name) => {
       const options = pack.grid[name].map((value) => build("option", { value }, words.options[name][value]));
@@ -314,8 +308,9 @@ class Page {
     const people = this.models.part(this.settings, "people"), groups = this.models.part(this.settings, "picture", "groups");
     $("#changes .body").replaceChildren(this.bars(people.flatMap(([raised, lowered], i) => ["better", "worse"].map((kind) => {
       const count = (kind === "better") === this.pack.good ? raised : lowered;
-      const name = `${this.words.called[i]}${this.colon} ${this.say(kind)}`;
-      return { name, kind, size: count / groups[i].count, told: this.parts(count, groups[i].count) };
+      const name = `${this.words.called[i]}${this.words.colon} ${this.say(kind)}`;
+      const told = this.say("of", { count: this.number(count), of: this.number(groups[i].count) });
+      return { name, kind, size: count / groups[i].count, told };
     }))));
   }
 
@@ -354,7 +349,7 @@ class Page {
     const nodes = this.models.part(this.settings, "tree");
     const below = (parent) => build("ul", { class: "nodes" }, ...nodes.filter((node) => node[1] === parent).map(
       ([node, , rule, leaf, count, changed, predicts]) => {
-        const words = build("span", { class: predicts ? "says" : "" }, `${parent < 0 ? this.say("everyone") : (this.words.rules[rule] ?? rule)}${this.colon} `);
+        const words = build("span", { class: predicts ? "says" : "" }, `${parent < 0 ? this.say("everyone") : (this.words.rules[rule] ?? rule)}${this.words.colon} `);
         const told = this.say("changed_of", { changed: this.number(changed), count: this.number(count) });
         return build("li", {}, words, told, leaf ? "" : below(node));
       }));

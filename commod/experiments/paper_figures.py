@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from commod.experiments.match import nearest
 from commod.experiments.measure import calibration_of, score_move
-from commod.experiments.printed import FIGURE2
+from commod.experiments.paper_numbers import FIGURE2
 from commod.experiments.scene import Scene, prepare
 from commod.experiments.sweep import Cell, fit_cell, lines_of
 from commod.explain import DEPTHS, explain_concepts, explain_loadings
