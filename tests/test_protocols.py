@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from commod import load_task
 from tests.benchmarks import protocols
 from tests.benchmarks.ffb_network import FFBNetwork
 from tests.benchmarks.protocols import NAMES, PROTOCOLS, choice, figures, people, published, table
@@ -20,8 +21,21 @@ SIZES = {
     "ffb_compas": (6_167, 1_850),
     "ffb_adult": (45_222, 13_567),  # as many as FFB has
     "frame_compas": (5_273, 2_637),
-    "frame_adult": (48_842, 16_281),  # UCI's own test part, as FRAME has it
+    "frame_adult": (1_000, 500),  # of the file below; FRAME has 16,281 people
 }
+
+
+@pytest.fixture(autouse=True)
+def frame(tmp_path, monkeypatch):
+    """A file as FRAME has it, of some people of the first UCI file, in any order."""
+    task, rng = load_task("adult"), np.random.default_rng(0)
+    rows = rng.choice(32_561, 1_000, replace=False)
+    found = {"sex": task.sensitive[rows], "biased_pred": rng.random(1_000), "target": task.y[rows]}
+    file = tmp_path / "results" / "adult" / "test_results.csv"
+    file.parent.mkdir(parents=True)
+    pd.DataFrame(found, index=rows).to_csv(file)
+    monkeypatch.setenv("COMMOD_FRAME", str(tmp_path))
+    return file
 
 
 @pytest.mark.parametrize("key", PROTOCOLS)
@@ -36,8 +50,20 @@ def test_the_parts_hold_who_they_should_and_the_test_part_is_apart(key):
     if key.startswith("linearpost"):
         np.testing.assert_array_equal(again[0], for_f)  # f stays the same
         assert set(for_f).isdisjoint(for_update)
-    if key != "frame_adult":
-        assert set(again[3]) != set(test)
+    assert set(again[3]) != set(test)
+
+
+def test_frames_people_are_found_by_their_rows_and_each_half_is_tested_once(frame):
+    protocol = PROTOCOLS["frame_adult"]
+    task, theirs = protocol.people(), pd.read_csv(frame, index_col=0).sort_index()
+    np.testing.assert_array_equal(task.X["f"], theirs["biased_pred"])
+    np.testing.assert_array_equal(task.X["age"], load_task("adult").X["age"][theirs.index])
+    first, second = (protocol.parts(task, seed) for seed in (0, 1))
+    np.testing.assert_array_equal(first[3], second[1])
+    np.testing.assert_array_equal(first[1], second[3])
+    theirs.assign(target=1 - theirs["target"]).to_csv(frame)
+    with pytest.raises(ValueError, match="other people"):
+        protocol.people()
 
 
 def test_figures_by_hand():
@@ -69,7 +95,7 @@ def test_what_is_published_stands_beside_ours(key):
     )
     headings, *rows = table(key, points)
     assert len(headings) == len(aims) + 1
-    assert [row[0] for row in rows] == [*theirs, "our f", *NAMES.values()]
+    assert [row[0] for row in rows] == [*theirs, "FRAME's f" if key == "frame_adult" else "our f", *NAMES.values()]
     assert all(row[1] == "" and "" not in row[2:] for row in rows[-len(NAMES) :])
 
 

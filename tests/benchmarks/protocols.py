@@ -7,6 +7,7 @@ fewest changes (FRAME); if none reaches it, the one that comes nearest.
 """
 
 import argparse
+import os
 import sys
 import time
 import tomllib
@@ -87,11 +88,29 @@ def ffb_parts(task, seed):
     return train, train, chosen_by, test
 
 
-def frame_parts(task, seed):
-    """On adult, UCI's own two parts; on compas, two halves, as there are as many rows as FRAME has in its test part."""
-    rows = np.arange(len(task.y))
-    train, test = (rows[:32_561], rows[32_561:]) if task.spec.data == "adult" else draw(rows, 0.5, seed)
+def halves(task, seed):
+    """Two halves, drawn by seed: as many rows to test on as FRAME has."""
+    train, test = draw(np.arange(len(task.y)), 0.5, seed)
     return train, train, train, test
+
+
+def both_halves(task, seed):
+    """One half to fit the update, the other to test it, and the other way round."""
+    test, train = draw(np.arange(len(task.y)), 0.5, 0)[:: 1 if seed else -1]
+    return train, train, train, test
+
+
+def frame_people():
+    """The people of adult that FRAME tests on, with its f's probabilities, from a copy of its repository.
+
+    COMMOD_FRAME names the folder. Rows are recognised by their numbers in the UCI file.
+    """
+    theirs = pd.read_csv(Path(os.environ["COMMOD_FRAME"], "results/adult/test_results.csv"), index_col=0).sort_index()
+    task = people("adult", rows=lambda task: task.X.index.isin(theirs.index))
+    if (task.y != theirs["target"].to_numpy()).any() or (task.sensitive != theirs["sex"].to_numpy()).any():
+        raise ValueError("These are other people than those of data/adult.parquet.")
+    X = task.X.assign(f=theirs["biased_pred"].to_numpy())
+    return replace(task, X=X, spec=replace(task.spec, scores="f"))
 
 
 @dataclass(frozen=True)
@@ -102,7 +121,7 @@ class Protocol:
     people: Callable
     parts: Callable
     seeds: int
-    classifier: Callable
+    classifier: Callable  # gives f by seed, unless the people come with scores
     figure: str  # in which the aims are: "gap" (at most) or "p_rule" (at least)
     aims: tuple[float, ...]
     prefers: str  # among settings that reach an aim: "accuracy" (most) or "changed" (fewest)
@@ -115,7 +134,7 @@ LINEAR = partial(LOGISTIC, parts=linearpost_parts, seeds=5, figure="gap", prefer
 RATIO = {"figure": "p_rule", "aims": (0.8, 0.95)}
 FFB = partial(Protocol, parts=ffb_parts, seeds=10, classifier=FFBNetwork, prefers="accuracy", **RATIO)
 FFB = partial(FFB, shown=("accuracy", "gap", "p_rule", "odds", "changed"))
-FRAME = partial(LOGISTIC, parts=frame_parts, prefers="changed", shown=("accuracy", "p_rule", "changed"), **RATIO)
+FRAME = partial(LOGISTIC, parts=halves, prefers="changed", shown=("accuracy", "p_rule", "changed"), **RATIO)
 TWO_RACES = partial(people, "compas.race", groups=("African-American", "Caucasian"))
 THEIR_COLUMNS = ["age", "priors_count", "sex", "charge_degree"]
 PROTOCOLS = {
@@ -124,7 +143,7 @@ PROTOCOLS = {
     "ffb_compas": FFB("FFB, compas by race", partial(people, "compas")),
     "ffb_adult": FFB("FFB, adult by sex", partial(people, "adult", rows=complete)),
     "frame_compas": FRAME("FRAME, compas", TWO_RACES, seeds=5),
-    "frame_adult": FRAME("FRAME, adult", partial(people, "adult"), seeds=1),
+    "frame_adult": FRAME("FRAME, adult, its f and its people", frame_people, parts=both_halves, seeds=2),
 }
 
 
@@ -167,9 +186,13 @@ def on_split(protocol, seed):
     """A row for f and for each method and aim: its figures on test."""
     task = protocol.people()
     for_f, for_update, chosen_by, test = protocol.parts(task, seed)
-    with single_threaded():
-        f = task.base_model(protocol.classifier(seed)).fit(task.X.iloc[for_f], task.y.iloc[for_f])
-    scores, first = f.predict_proba(task.X)[:, 1], len(chosen_by)
+    if task.spec.scores:
+        scores = task.X[task.spec.scores].to_numpy()
+    else:
+        with single_threaded():
+            f = task.base_model(protocol.classifier(seed)).fit(task.X.iloc[for_f], task.y.iloc[for_f])
+        scores = f.predict_proba(task.X)[:, 1]
+    first = len(chosen_by)
     scene = scene_of(task, scores, for_update, np.concatenate([chosen_by, test]))
 
     def counted(rows, after):
@@ -204,7 +227,7 @@ def table(key, points):
 
     rows = [[name, *(cell(found.get(aim, ())) for aim in aims)] for name, found in published(key)["rows"].items()]
     means = points.groupby(["name", "aim"])[list(protocol.shown)].mean() * scale
-    for name, title in {"f": "our f", **NAMES}.items():
+    for name, title in {"f": "FRAME's f" if key == "frame_adult" else "our f", **NAMES}.items():
         rows.append([title, *(cell(means.loc[name, aim]) if (name, aim) in means.index else "" for aim in aims)])
     sign = "gap at most" if protocol.figure == "gap" else "P-Rule at least"
     return [["", *("f" if aim == "f" else f"{sign} {aim}" for aim in aims)], *rows]
@@ -240,6 +263,9 @@ def main():
     parser.add_argument("--points", type=Path, help="write the figures of every split to this CSV file")
     arguments = parser.parse_args()
     keys = arguments.protocols.split(",")
+    if "frame_adult" in keys and "COMMOD_FRAME" not in os.environ:
+        print("Without frame_adult: set COMMOD_FRAME to a copy of FRAME's repository for it.", file=sys.stderr)
+        keys.remove("frame_adult")
     points = pd.concat([points_of(key, arguments.seeds, arguments.jobs) for key in keys])
     if arguments.points:
         points.to_csv(arguments.points, index=False)

@@ -55,21 +55,10 @@ class Table:
     frame: Callable[[], pd.DataFrame] | None = None
 
 
-def fold(
-    table: Table,
-    frame: pd.DataFrame | Callable[[], pd.DataFrame],
-    *,
-    place: Any = st,
-    above: Callable[[], None] | None = None,
-) -> None:
-    """Add the fold at `place`, with what `above` draws over the table. Its key can be used once in a run.
-
-    `frame` holds the chart's rows, or makes them when the fold is open.
-    """
-    with place.expander(say_declared(table.title), key=table.key, on_change="rerun") as opened:
+def fold(table: Table, frame: pd.DataFrame | Callable[[], pd.DataFrame]) -> None:
+    """Add the fold; its key can be used once in a run. `frame`: the chart's rows, or what makes them when it opens."""
+    with st.expander(say_declared(table.title), key=table.key, on_change="rerun") as opened:
         if opened.open:  # a closed one would be filled all the same, at every move of a slider
-            if above is not None:
-                above()
             rows = table.frame or frame
             show(table, rows if isinstance(rows, pd.DataFrame) else rows())
 

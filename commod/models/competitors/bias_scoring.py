@@ -6,14 +6,14 @@ import numpy as np
 
 from commod.models.adversary import Array
 from commod.models.competitors.base import Rows
-from commod.models.competitors.membership import ByMembership
+from commod.models.competitors.lpp import LPP
 
 # Directions that are tried where two bias scores are weighed, all around the circle.
 DIRECTIONS = 180
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BiasScoring(ByMembership):
+class BiasScoring(LPP):
     """Flip f's decision Ŷ where Σ weight·(bias score) > 1; S is not needed at predict.
 
     The bias score of a person is (2Ŷ − 1)·(P(S=1 | x)/P(S=1) − P(S=0 | x)/P(S=0)) over f's confidence |2f(x) − 1|: how
@@ -34,29 +34,23 @@ class BiasScoring(ByMembership):
 
     Attributes
     ----------
-    weights_ : (conditions,)
-        Of the bias scores; all 0 is f.
+    shift_ : (conditions, 2)
+        As of `LPP`: the weights, and less the weights; all 0 is f.
     """
-
-    alpha: float = 0.05
 
     def _learn(self, rows: Rows, y: Array) -> None:
         self._prepare(rows, y)
-        bias = self._bias(rows)
+        density = self._weights(rows)
+        bias = density[:, :, 1] - density[:, :, 0]  # (n, conditions)
         found = rows.memory.of("MBS", rows.X, rows.logit, y, rows.groups, bias, self.threshold_)
         if not found:  # every α chooses among the same rules
             found["rules"] = _frontier(rows, y - self.threshold_, bias, y if bias.shape[1] == 2 else None)
         gap, weights = found["rules"]
-        self.weights_ = weights[max(np.searchsorted(gap, self.alpha, side="right") - 1, 0)]
+        self.shift_ = np.outer(weights[max(np.searchsorted(gap, self.alpha, side="right") - 1, 0)], [1.0, -1.0])
 
-    def _bias(self, rows: Rows) -> Array:
-        """P(S=1 | x)/P(S=1) − P(S=0 | x)/P(S=0), jointly with each label for equalized odds, (n, conditions)."""
-        weights = self._weights(rows)
-        return weights[:, :, 1] - weights[:, :, 0]
-
-    def _margin(self, rows: Rows) -> Array:
-        # With Ŷ = 1[2f > 1], Σ weight·score > 1 where this has another sign than 2f − 1.
-        return 2.0 * rows.score - 1.0 - self._bias(rows) @ self.weights_
+    def _gain(self, rows: Rows) -> Array:
+        # With Ŷ = 1[2f > 1], Σ weight·score > 1 where 2f − 1 less the weighed bias has another sign than 2f − 1.
+        return 2.0 * rows.score - 1.0
 
 
 def _frontier(rows: Rows, worth: Array, bias: Array, y: Array | None) -> tuple[Array, Array]:

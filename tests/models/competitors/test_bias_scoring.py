@@ -53,8 +53,8 @@ def fitted(X, y, s, f, membership, alpha, fairness):
 def test_decisions_flip_where_the_weighed_scores_pass_one(fairness):
     X, y, s, f, membership, joint = small_case(0, n=200)
     g = fitted(X, y, s, f, membership, 0.05, fairness)
-    assert g.weights_.any()
-    flipped = bias_scores(f, joint, fairness) @ g.weights_ > 1
+    assert g.shift_.any()
+    flipped = bias_scores(f, joint, fairness) @ g.shift_[:, 0] > 1
     assert flipped.any()
     np.testing.assert_array_equal(g.predict(X, base_scores=f), (f > 0.5) != flipped)
 
@@ -105,7 +105,7 @@ def test_the_rules_are_those_of_lpp():
     X, y, s, f, membership, _ = small_case(5, n=300)
     lpp = LPP(alpha=0.05, membership=membership).fit(X, y, sensitive_features=s, base_scores=f)
     g = fitted(X, y, s, f, membership, 0.05, DP)
-    g.weights_ = -lpp.shift_[:, 1]
+    g.shift_ = lpp.shift_
     margin = g.decision_function(X, base_scores=f)
     sure = np.abs(margin) > 1e-4  # LPP breaks ties by noise
     assert sure.mean() > 0.98
