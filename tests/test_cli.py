@@ -88,6 +88,7 @@ def test_fit_as_text_names_the_concepts(capsys):
     assert "age" in out
 
 
+@pytest.mark.slow
 def test_an_update_that_may_shift(capsys):
     assert main(["fit", "law_school", "--lambda-fair", "3", "--update", "affine", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -274,6 +274,7 @@ def test_who_meets_the_bounds_is_told_in_the_page(address, tab, held):
     assert second.read(words="What is what in people.csv")
 
 
+@pytest.mark.slow
 def test_an_upload_that_stops_half_way_is_told_and_dropped(address):
     """On asyncio's loop; on uvloop's: tests/test_server.py."""
     assert stalled_upload(address) == []

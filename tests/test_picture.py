@@ -123,6 +123,7 @@ def test_every_other_slider_trains_under_the_hand(page, name, symbol):
     assert parse_qs(urlparse(page.url).query)[name] == [there]
 
 
+@pytest.mark.slow
 def test_only_the_last_setting_of_a_quick_drag_is_drawn_in_the_end(page):
     page.asked.clear()
     press(page, "lambda_concepts", 0.2, 0.9, 0.4, steps=12)
@@ -157,6 +158,7 @@ def test_a_picture_that_does_not_come_leaves_the_page_as_it_was(page):
     page.unroute("**/model?*")
 
 
+@pytest.mark.slow
 def test_a_picture_that_waits_says_how_many_come_before(page):
     queued = {"schema": 1, "status": "queued", "position": 4}
     page.route("**/model?*", lambda route: route.fulfill(status=202, body=json.dumps(queued)), times=3)
@@ -194,6 +196,7 @@ def test_a_finger_on_the_curve_opens_its_model(page):
 
 
 # The frontier last: beside its model, which has another λ_ratio, every λ_fair is trained anew.
+@pytest.mark.slow
 @pytest.mark.parametrize(("marks", "place"), [(LINE, 9), pytest.param(FRONTIER, 0, marks=pytest.mark.slow)])
 def test_pointing_shows_a_model_and_a_click_opens_it(page, marks, place):
     before, here, sent = figures(page), setting(page), len(page.sent)

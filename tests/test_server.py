@@ -183,6 +183,7 @@ def test_a_fault_tells_nothing_and_harms_nobody_else(address, seed):
         wire.close()
 
 
+@pytest.mark.slow
 def test_sessions_that_vanish_in_mid_training_free_their_slots(server):
     """The slot is taken by a training without end; its connection is cut, and the next in line is served."""
     address, folder = server

@@ -122,6 +122,7 @@ def test_all_that_is_needed_is_in_the_wheel(wheel):
             assert archive.read(f"commod/explorer/{name}") == (ROOT / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_wheel_built_from_the_source_archive_is_the_same(wheel, tmp_path):
     """What `python -m build` does: the archive, and the wheel from what is in it."""
     build = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path / "dist")]

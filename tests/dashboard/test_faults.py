@@ -215,6 +215,7 @@ def test_the_usual_data_set_may_be_the_damaged_one(data_copy, harm):
     assert "law_school.parquet" in next(iter(damaged_files().values()))
 
 
+@pytest.mark.slow
 def test_lesson_and_paper_say_which_of_their_files_is_damaged_and_go_on(data_copy):
     flip(data_copy / "law_school.parquet")
     (data_copy / "compas.parquet").unlink()

@@ -87,6 +87,7 @@ def test_hostile_names_are_text_on_every_page(app, page):
     assert not let_through(app)
 
 
+@pytest.mark.slow
 def test_hostile_names_are_text_in_the_filters_of_people(app, hostile_table):
     fine(app.switch_page("pages/people.py").run())
     features = list(hostile_table.columns[:4])
@@ -94,6 +95,7 @@ def test_hostile_names_are_text_in_the_filters_of_people(app, hostile_table):
     assert not let_through(app)
 
 
+@pytest.mark.slow
 def test_nasty_cells_as_levels_of_every_feature():
     table = example_table(300)
     for place, column in enumerate(("education", "city", "interview_language")):

@@ -77,6 +77,7 @@ def test_the_command_line_prints_it(capsys):
     assert TITLE in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_explore_has_a_tile_of_it():
     app = fine(run(data="german"))
     assert [tile.label for tile in app.metric][:4] == [

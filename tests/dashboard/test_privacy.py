@@ -194,6 +194,7 @@ def test_a_forged_choice_of_others_data_is_not_taken(owner, asked):
     assert thief.session_state["held_explore"].settings.data == PUBLIC
 
 
+@pytest.mark.slow
 def test_undo_and_redo_lead_to_no_others_data(owner, asked):
     name = name_of(owner)
     thief = fine(run(**link_to(name)))

@@ -79,6 +79,7 @@ def held_out():
     return {name: told_of(likeness) for name, likeness in HELD_OUT.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_what_nobody_is_asked_about_is_nearly_always_right(seen, part):
     _, sure, right, asked, offered = rates(seen, part)
@@ -107,6 +108,7 @@ def test_most_files_need_few_answers(seen):
         assert sure >= least * n, part
 
 
+@pytest.mark.slow
 def test_the_held_out_tables_are_those_named_before_the_rules_were_made(held_out):
     assert tuple(HELD_OUT) == NAMES
     assert not set(HELD_OUT) & set(SEEN)

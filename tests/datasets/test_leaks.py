@@ -80,6 +80,7 @@ def test_copies_of_the_group_among_the_features(people):
     assert "the sensitive attribute" in found
 
 
+@pytest.mark.slow
 def test_one_group_of_many_that_is_given_away(people):
     frame = people.assign(is_c=(people["race"] == "C") * 1)
     kinds = {**dict.fromkeys([f"x{i}" for i in range(6)], "number"), "is_c": "number"}
@@ -101,6 +102,7 @@ def test_what_is_told_of_a_leak_comes_back_from_a_worker():
     assert again.columns == ("a", "b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.003, pytest.param(0.03, marks=pytest.mark.slow)])
 def test_no_false_alarm_where_one_outcome_is_rare(share):
     rng = np.random.default_rng(2)

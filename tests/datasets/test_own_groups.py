@@ -220,6 +220,7 @@ def test_a_file_with_all_of_it_from_words_and_back(survey, tmp_path):
     assert again.weight.equals(task.weight)
 
 
+@pytest.mark.slow
 @pytest.mark.longer
 def test_a_column_that_names_one_part_of_a_crossing_is_a_leak(survey):
     choice = replace(CHOICE, sensitive=("race", "sex"), merge={"race": {"Asian": "Other"}}, unknown="train")

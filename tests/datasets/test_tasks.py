@@ -31,6 +31,7 @@ from tests.fitting import case
 PAPER_BANDS = {"law_school": ((0.30, 0.03), (0.795, 0.01)), "compas": ((0.63, 0.05), (0.665, 0.015))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAPER_BANDS)
 def test_base_model_reaches_the_band_of_the_paper_over_20_splits(name):
     figures = []

@@ -98,6 +98,7 @@ def test_measures_are_added(serial):
         run_grid(jobs, measures=("beauty",))
 
 
+@pytest.mark.slow
 def test_progress_tells_how_long_it_will_take():
     seen = []
     run_grid(small()[:39], backend="serial", progress=lambda *told: seen.append(told))

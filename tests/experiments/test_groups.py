@@ -62,6 +62,7 @@ ALL_AT_ONCE = {"weighted": True, "unknown": 0.2}
 CASES = [{}, ALL_AT_ONCE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "fairness"),
     [
@@ -94,6 +95,7 @@ def test_a_price_of_fairness(fairness, level):
     assert set(price["known"]) == ({"labels", "scores"} if fairness == DP else {"labels"})
 
 
+@pytest.mark.slow
 def test_a_match_counts_who_changed_in_every_group():
     here = scene()
     sweeps = {name: sweep_method(here, name, DP) for name in ("lpp", "wass1")}
@@ -111,6 +113,7 @@ def test_two_group_methods_are_left_out_of_grids_and_refused_by_name():
         compare("regions", methods=["oracle_roc"])
 
 
+@pytest.mark.slow
 def test_who_cannot_weigh_is_told_where_there_are_weights():
     assert rows_in_words(scene()) == ""
     assert rows_in_words(scene(weighted=True)) == (
@@ -134,6 +137,7 @@ def test_a_refit_draws_within_the_groups():
     assert found.figures["p_rule"].notna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [pytest.param({}, marks=pytest.mark.slow), ALL_AT_ONCE], ids=str)
 def test_a_search_judges_the_groups_that_the_test_part_compares(case):
     here = scene(**case)

@@ -14,6 +14,7 @@ from commod.experiments.preflight import preview_data
 pytestmark = pytest.mark.quick
 
 
+@pytest.mark.slow
 @pytest.mark.longer
 def test_a_group_that_is_hardly_among_the_rows_looked_at_does_not_stop_the_look():
     table = example_table(4000)

@@ -63,6 +63,7 @@ def test_a_cell_of_the_sweep_is_the_model_one_fits_alone(scene):
     pd.testing.assert_frame_equal(g.concepts_, model.concepts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param("lpp", marks=pytest.mark.slow), "fst", pytest.param("fair_projection", marks=pytest.mark.slow)],

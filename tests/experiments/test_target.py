@@ -117,6 +117,7 @@ def test_equalized_odds_is_asked_in_its_own_words(short, small):
     assert target.met == (target.settings is not None)
 
 
+@pytest.mark.slow
 def test_it_searches_in_the_form_asked_for(coarse, small):
     form = {"update": "affine", "direction": "improve", "features": ["lsat", "ugpa", "tier"]}
     target = find_settings(small, min_fairness=0.1, max_change=0.5, **form)
@@ -194,6 +195,7 @@ def test_the_same_question_has_the_same_answer_to_the_last_digit(short, small):
     assert again.answer == first.answer
 
 
+@pytest.mark.slow
 def test_progress_is_told_and_what_it_raises_ends_the_search(short, small):
     shares = []
 
@@ -208,6 +210,7 @@ def test_progress_is_told_and_what_it_raises_ends_the_search(short, small):
     assert 0 < shares[0] < shares[-1] < 1
 
 
+@pytest.mark.slow
 def test_f_as_a_function_is_used_as_it_is(coarse, small):
     task = small
     train, _ = task.split(seed=0)

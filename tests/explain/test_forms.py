@@ -23,6 +23,7 @@ def numbers(text):
     return [float(found) for found in re.findall(r"-?\d+\.\d\d", text.replace("−", "-"))]
 
 
+@pytest.mark.slow
 @pytest.mark.longer
 def test_the_starts_are_those_of_the_model(fitted):
     c, g = fitted

@@ -101,6 +101,7 @@ def test_f_is_asked_about_some_rows_at_a_time_and_told_their_names(small_blocks,
     assert asked == [1000, 300, 300, 300, 100]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fairness", ["demographic_parity", pytest.param("equalized_odds", marks=pytest.mark.slow)])
 def test_a_fit_takes_little_more_memory_than_its_encoded_rows(fairness):
     """Under equalized odds they are held twice, once sorted by label."""

@@ -243,6 +243,7 @@ def test_a_row_of_text_gives_the_score_of_the_app(file, base_model):
     assert abs(read.explain(rows[0])[-1]["logit"] - g.decision_function(task.X.iloc[[0]])[0]) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", task_names())
 def test_every_built_in_data_set_as_text(name):
     task = load_task(name)

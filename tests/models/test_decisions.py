@@ -72,7 +72,7 @@ def test_the_training_rows_reach_the_target_and_hardly_more(rows, share):
 
 
 @pytest.mark.parametrize("by_label", [False, True])
-@pytest.mark.parametrize("price", [0.0, pytest.param(0.05, marks=pytest.mark.slow), 0.2])
+@pytest.mark.parametrize("price", [0.0, *(pytest.param(price, marks=pytest.mark.slow) for price in (0.05, 0.2))])
 def test_no_step_of_the_slider_turns_many_people(rows, price, by_label):
     path = PricePath(rows, LossWeights(0.0, price, 0.0, 0.0, by_label, update="decisions"))
     rules = (path.rule_for(share, silent)[0] for share in np.arange(0, 1.001, 0.01))

@@ -357,6 +357,7 @@ class TestSettings:
         assert (heavy.coef_ == 0).any()
         assert not (light.coef_ == 0).any()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("solver", ["best_response", "adversarial"])
     def test_mlp_rescaler(self, small, solver):
         X, y, _ = small
@@ -437,6 +438,7 @@ class TestPathHistoryCallback:
 
 
 class TestClimb:
+    @pytest.mark.slow
     def test_resumed_fits_are_the_same_to_the_last_digit(self):
         c, warm_start = case("compas"), WarmStart()
         for lambda_fair, k in ((4.0, 2), (1.0, 2), (2.75, 5), (4.0, 3), (0.0, 2)):

@@ -213,6 +213,7 @@ BOOSTING = HistGradientBoostingClassifier(max_iter=15, random_state=0)
 FOREST = RandomForestClassifier(n_estimators=10, random_state=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "kind", "takes_gaps"),
     [

@@ -63,6 +63,7 @@ def test_nobody_gains():
     assert (after != before).any()
 
 
+@pytest.mark.slow
 def test_the_positive_label_is_the_favourable_one_unless_said_otherwise():
     c = case("law_school")
     plain, said = (fit(c, direction="improve", **more, **SETTINGS) for more in ({}, {"favourable": 1}))

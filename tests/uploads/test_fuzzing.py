@@ -5,6 +5,7 @@ import pytest
 from tests.fuzzing import KINDS, fuzz_uploads
 
 
+@pytest.mark.slow
 def test_hostile_uploads_give_a_table_or_a_sentence():
     count = fuzz_uploads(50)
     assert sum(files for (what, _), files in count.items() if what == "tried") == 50

@@ -315,6 +315,7 @@ def test_any_text(content):
 PARQUET = parquet(a=[1, 2, 3], b=["x", "y", None], c=[0.5, 1.5, 2.5])
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.integers(4, len(PARQUET) - 1), st.integers(0, 255), st.integers(0, len(PARQUET)))
 def test_a_parquet_file_with_a_damaged_byte(place, byte, cut):

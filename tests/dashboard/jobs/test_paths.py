@@ -76,6 +76,7 @@ def test_a_path_that_is_wholly_solved_gives_every_model_of_it_without_solving_an
     assert read.g.concepts_.equals(alone.g.concepts_)
 
 
+@pytest.mark.slow
 @pytest.mark.with_refits
 def test_refits_are_the_same_for_every_k():
     results = [fit_result(replace(SETTINGS, k=k)) for k in (1, 4)]

@@ -216,6 +216,7 @@ def until_stopped(report):
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_progress_is_reported(pool):
     shares = []
     compute(pool, sweep_method, prepare(*SCENE), "oracle_lpp", DP, report=Heard(shares.append))
@@ -405,6 +406,7 @@ def length_of(load, report):
     return 0 if load is None else len(load)
 
 
+@pytest.mark.slow
 def test_all_end_with_the_server_however_that_ends():
     source = """
 import time
@@ -436,6 +438,7 @@ def alive(pid):
 # ---- how processes run ----
 
 
+@pytest.mark.slow
 @pytest.mark.linux
 def test_processes_share_the_session_of_the_server_and_not_its_main_module(tmp_path, monkeypatch):
     """Linux shares the cores among sessions first: in one of its own a process of the idle class is anybody's equal.
@@ -457,6 +460,7 @@ def test_processes_share_the_session_of_the_server_and_not_its_main_module(tmp_p
     pool.close()
 
 
+@pytest.mark.slow
 def test_more_processes_start_on_demand_and_end_when_they_are_idle(pool, monkeypatch, tmp_path):
     queue, before = WorkQueue(2), len(pool.workers)
     work = partial(compute, pool, until_there, tmp_path / "mark", kind=Kind.BACKGROUND)
@@ -580,6 +584,7 @@ def knows_in_work(data, report):
     return knows(data) or any(path[0].data == data for path in training._warm_starts)
 
 
+@pytest.mark.slow
 def test_work_on_large_data_waits_for_a_process_apart(own, pool):
     key = SceneKey(own, "logistic_regression", 6)
     with apart(pool) as worker:

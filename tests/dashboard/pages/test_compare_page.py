@@ -106,6 +106,7 @@ def test_compare_without_methods_or_rivals(monkeypatch):
     assert any("Choose at least one method." in info.value for info in app.info)
 
 
+@pytest.mark.slow
 def test_compare_with_a_hostile_link():
     app = fine(run_compare(methods="oracle_roc,<script>,igd,,", model="9" * 40))
     assert any(r"\<script\>, igd" in warning.value for warning in app.warning)

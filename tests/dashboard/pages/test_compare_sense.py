@@ -86,6 +86,7 @@ def test_a_method_that_fails_leaves_the_others(monkeypatch):
     assert " of " in found["COMMOD"][PLACES["again"]]
 
 
+@pytest.mark.slow
 def test_what_is_known_is_not_computed_again(monkeypatch):
     app = fine(run_compare(methods="commod,oracle_roc", model="4,0.05"))
     before = rows(app)
@@ -113,6 +114,7 @@ def test_own_data_without_a_merit_leave_the_question_open():
     assert {row[PLACES["merit"]] for row in found.values()} == {"– open\nno merit is declared"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [pytest.param(0.05, marks=pytest.mark.slow), 0.2])
 def test_a_model_is_as_on_explore_only_at_the_same_concepts(weight):
     app = fine(run_compare(methods="commod,oracle_roc", lambda_fair="4", lambda_concepts=f"{weight:g}"))

@@ -153,6 +153,7 @@ def test_the_best_of_commod_is_one_click_away():
     assert not [button for button in app.button if button.label == "Take this setting"]
 
 
+@pytest.mark.slow
 def test_the_best_is_of_the_form_in_use():
     app = fine(run(PAGE, data="german", req="changed:0.02", methods="bayes", update="decisions", lambda_fair="10"))
     assert "COMMOD (decisions) at λ_fair" in words(app)
@@ -413,6 +414,7 @@ def second(part, change):
     return pytest.param(part, change, marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "change"),
     [

@@ -229,6 +229,7 @@ def test_where_f_is_fair_other_groups_are_offered():
     assert "Already fair" not in words(app)
 
 
+@pytest.mark.slow
 @pytest.mark.longer
 def test_hiring_opens_where_there_is_something_to_see():
     assert fine(run(data="hiring")).query_params["groups"] == "race_sex"

@@ -65,7 +65,7 @@ def left_in_english(page, **query):
 
 
 # Cases whose French is in the slow tests.
-OTHER_DATA = ("three groups, and a link that is wrong", "few people", "with a shift")
+OTHER_DATA = ("limited", "three groups, and a link that is wrong", "few people", "with a shift")
 
 
 @pytest.mark.with_shap

@@ -57,6 +57,7 @@ def test_all_groups_are_counted_put_together_and_crossed(app):
     assert list(groups(app)) == ["White × A", "White × B", "Black × A"]
 
 
+@pytest.mark.slow
 def test_numbers_are_cut_into_bands_and_rows_weighted(app):
     fine(app.selectbox(key="own_sensitive").set_value("age").run())
     fine(app.selectbox(key="own_sensitive_bands_age").set_value("4").run())

@@ -149,6 +149,7 @@ def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     assert rate1 / (rate0 - fewer / table["people"][0]) >= level - 1e-9
 
 
+@pytest.mark.slow
 def test_who_pays_depends_on_the_method(stages):
     at = stages["cheap"]
     scene, level = at.after.scene, figure(at.after, "p_rule")

@@ -49,6 +49,7 @@ def test_nothing_is_said_where_nothing_is_limited():
     assert "set_reason" not in [widget.key for widget in app.text_input]
 
 
+@pytest.mark.slow
 def test_the_controls_move_it_and_undo_takes_it_back():
     app = fine(run())
     app.multiselect(key="set_without").set_value(["sex", "lsat"]).run()
@@ -131,6 +132,7 @@ def test_files_from_before_mean_no_limit():
     assert read_runs(text.encode()) == ([Run("A", defaults("law_school"))], [])
 
 
+@pytest.mark.slow
 def test_report_and_python_have_it(capsys):
     result = fit_result(LIMITED)
     tree, limits = result.tree(3), limits_of(result.scene, LIMITED.fairness, LIMITED.direction)

@@ -51,6 +51,7 @@ def test_what_cannot_be_had_together_is_told_with_the_numbers(said):
         assert heading in said
 
 
+@pytest.mark.slow
 def test_both_sliders_move_the_sentence_and_stay_in_the_link():
     app = run(LIMITS, methods="commod")
     fine(app.select_slider(key="limits_budget").set_value(0.1).run())
@@ -106,6 +107,7 @@ def test_a_target_sets_the_sliders_and_undo_brings_the_old_back():
     assert app.success
 
 
+@pytest.mark.slow
 def test_a_wish_that_cannot_be_met_is_answered_and_offers_the_nearest():
     app = run()
     fine(ask(app, 0.8, 8.0))
@@ -171,6 +173,7 @@ def test_a_search_can_be_stopped(monkeypatch, endless_search):
     wait_until(lambda: service.queue().abandoned > abandoned)  # the work ends
 
 
+@pytest.mark.slow
 def test_what_a_stopped_search_has_found_can_be_opened(monkeypatch, endless_search):
     app = run()
     monkeypatch.setattr(target, "pending", lambda place: None)  # as if the script were still waiting

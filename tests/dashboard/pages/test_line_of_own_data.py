@@ -45,6 +45,7 @@ def told(app):
     return " ".join(box.value for box in [*app.warning, *app.info, *app.success, *app.markdown])
 
 
+@pytest.mark.slow
 def test_turned_scores_have_to_be_answered_for(monkeypatch):
     table = people()
     app = opened(monkeypatch, table.assign(score=1 - table["score"]))
@@ -86,6 +87,7 @@ def test_a_rare_outcome_gets_a_cut_off_at_which_there_is_something_to_decide(mon
     assert re.search(r"f was (right|wrong) in \d+ of the \d+ changes", words(app))  # somebody does change
 
 
+@pytest.mark.slow
 @pytest.mark.with_start
 def test_a_fair_f_opens_at_rest_and_says_so(monkeypatch):
     app = opened(monkeypatch, people(gap=0.0).assign(z=0.5))

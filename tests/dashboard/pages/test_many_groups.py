@@ -64,6 +64,7 @@ def test_every_page_opens_with_many_groups(page):
         assert not WRONG.search(everything(app))
 
 
+@pytest.mark.slow
 def test_who_changed_has_every_group_in_one_table():
     app = fine(run("pages/people.py", **CROSSED, lambda_fair="10"))
     table = tables(app)["The groups on test, and how many of each changed"]

@@ -142,6 +142,7 @@ def test_who_is_better_and_who_is_worse_off_depends_on_the_favourable_outcome(da
     assert (counts.better, counts.worse, counts.right) == (helped, harmed, right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "told"),
     [
@@ -303,6 +304,7 @@ def test_the_paper_page_on_compas_and_for_equalized_odds():
     assert "paper" not in table(app, 1)
 
 
+@pytest.mark.slow
 def test_the_paper_page_puts_f_and_the_quartiles_beside_the_printed_ones(look):
     rows = {row[0]: row[1:] for row in tables(look("pages/paper.py"))["f, and where the segments are cut"]}
     assert rows["f, printed in App. C.4 and C.5"] == ["0.2764", "79.70%"]

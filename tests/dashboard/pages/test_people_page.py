@@ -160,6 +160,7 @@ def test_where_nobody_changes_it_says_so():
     assert not app.dataframe
 
 
+@pytest.mark.slow
 def test_the_worse_decision_may_be_the_positive_one_and_small_groups_say_so(monkeypatch):
     app = fine(run(PEOPLE, data="compas"))
     assert "the worse one, “charged again”" in words(app)

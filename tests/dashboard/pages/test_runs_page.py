@@ -300,6 +300,7 @@ def test_the_export_holds_figures_of_all():
     assert [b.label for b in app.get("download_button")] == ["Export as JSON"]
 
 
+@pytest.mark.slow
 def test_runs_on_uploaded_data_stay_in_the_session_and_go_with_the_data():
     app = run("pages/your_data.py")
     press(app, "Open it here")

@@ -224,6 +224,7 @@ def test_a_translation_has_texts_only_and_all_of_them(folder):
 # ---- a teacher's own ----
 
 
+@pytest.mark.slow
 def test_a_lesson_on_her_own_table_is_there_for_everybody(folder):
     (folder / "broken.en.toml").write_text("title = ", encoding="utf-8")
     app = fine(run(LESSON, lesson="hiring"))
@@ -251,6 +252,7 @@ def test_a_changed_file_is_read_anew(folder):
 # ---- the session ----
 
 
+@pytest.mark.slow
 def test_a_teachers_link_is_there_again_after_the_lesson():
     app = fine(run(data="compas", lambda_fair="4", controls="lambda_fair", rest="hidden"))
     slider(app, "lambda_fair").set_value(2.0)

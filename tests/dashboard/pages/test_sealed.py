@@ -86,6 +86,7 @@ def test_labels_of_sealed_people_change_no_page_before_signing(both, page):
     assert "data=own" in texts[0]
 
 
+@pytest.mark.slow
 def test_they_count_after_signing_and_not_before(monkeypatch):
     """So the poison is real, and the pages could have shown it; and the decision verifies."""
     both = bring(monkeypatch, example_table(ROWS)), bring(monkeypatch, poisoned_table())

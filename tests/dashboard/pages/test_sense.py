@@ -87,6 +87,7 @@ def test_every_tab_of_who_changed_opens(tab, data):
     assert shown in words(app)
 
 
+@pytest.mark.slow
 def test_own_people_have_columns_and_filters_for_record_and_refits(law):
     app = fine(run(PEOPLE))
     (people,) = app.dataframe
@@ -194,6 +195,7 @@ def test_saved_runs_are_held_against_each_other():
 # ---- own data ----
 
 
+@pytest.mark.slow
 def test_own_data_can_say_what_is_merit():
     app = fine(run("pages/your_data.py"))
     app = fine(next(b for b in app.button if b.label == "Open it here").click().run())

@@ -16,18 +16,12 @@ from tests.waiting import wait_until
 FIRST_DATA = next(iter(TASKS))
 CASES = [*cases()]
 SLOW = ("compare", "decide", "limits")  # on all data sets but the first
-LARGE = ("law_school_full", "adult")  # whose training takes seconds; their figures are compared below
 SECOND_DATA = "compas"  # where the positive decision is the worse one
 
 
 def marked(case):
     name, data, language = case
-    if data == FIRST_DATA:
-        is_slow = False
-    elif name == "explore":  # which tells the story of each data set
-        is_slow = data in LARGE or language != FIRST
-    else:
-        is_slow = name in SLOW or data != SECOND_DATA
+    is_slow = data != FIRST_DATA and (name in SLOW or data != SECOND_DATA or language != FIRST)
     is_quick = data == FIRST_DATA and name != "limits"  # which takes five seconds
     mark = pytest.mark.slow if is_slow else pytest.mark.quick if is_quick else ()
     return pytest.param(*case, marks=mark, id=f"{name}-{data}-{language}")

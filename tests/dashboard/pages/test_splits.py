@@ -44,6 +44,7 @@ def test_where_nobody_changes_or_there_is_no_other_split_none_is_asked_for(monke
     assert tasks.splits(result) is None
 
 
+@pytest.mark.slow
 def test_decide_has_no_seed_and_opens_old_links_that_name_one():
     app = fine(run("pages/decide.py", seed="3", methods="commod", req="p_rule:0.5"))
     assert "Seed of the split" not in [field.label for field in app.sidebar.number_input]
@@ -105,6 +106,7 @@ def test_who_changed_answers_what_if_the_record_is_biased():
     assert headings(app) == ["By the record", "If it misses 30%", "In truth"]
 
 
+@pytest.mark.slow
 def test_a_data_set_without_the_truth_shows_a_table_once_the_slider_moves():
     app = fine(run("pages/people.py"))
     assert BIASED not in tables(app)

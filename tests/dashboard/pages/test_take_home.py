@@ -299,6 +299,7 @@ def test_few_people_are_as_many_as_on_the_page_who_changed(people):
     assert smallest["few"] == (not outcomes.loc[people, "enough"])
 
 
+@pytest.mark.slow
 def test_a_small_part_is_named_in_the_report():
     text = Reader(report(fitted("german"))).text
     assert "24 applicants (25 or younger, label “bad risk”): too few to tell more than large differences" in text
@@ -312,6 +313,7 @@ def test_the_same_model_and_date_give_the_same_bytes():
     assert first.replace("1 May 2026", "2 May 2026") == report(result, date="2 May 2026")
 
 
+@pytest.mark.slow
 def test_the_report_where_nothing_changes():
     nothing = report(fit_result(replace(defaults("law_school"), lambda_fair=0.0)))
     assert "No decision changes at this setting" in nothing

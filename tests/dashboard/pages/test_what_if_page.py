@@ -121,6 +121,7 @@ def test_the_link_brings_the_person_back():
     assert app.query_params["person"] == "17"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["-1", "1376", "nan", "<b>17</b>", "", "9" * 500, "²"])
 def test_a_hostile_link_falls_back_and_says_so(wrong):
     app = fine(run(PAGE, person=wrong))
@@ -130,6 +131,7 @@ def test_a_hostile_link_falls_back_and_says_so(wrong):
     assert not app.warning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", ["compas", "german"])
 def test_other_data_begin_anew(data):
     app = run(PAGE)

@@ -202,6 +202,7 @@ def test_what_was_chosen_is_found_again(app):
     assert app.radio[0].value == "drop"
 
 
+@pytest.mark.slow
 def test_a_few_columns_of_many_are_chosen():
     wide = example_table(300).assign(**{f"x{i}": range(i, 600 + i, 2) for i in range(90)})
     app = upload(wide)
@@ -242,6 +243,7 @@ def test_scores_out_of_100_are_offered_and_divided():
     assert app.session_state["held_own_data"].task.X["model_score"].max() <= 1
 
 
+@pytest.mark.slow
 def test_the_same_person_in_train_and_test_is_told_and_can_be_helped():
     visits = example_table(600).drop(columns="applicant")
     visits.insert(0, "person_id", [7 * (i // 2) for i in range(600)])

@@ -65,6 +65,7 @@ def test_the_folder_pages_is_not_the_menu(no_runtime, monkeypatch):
     assert PagesManager.uses_pages_directory is False
 
 
+@pytest.mark.slow
 def test_the_first_page_does_without_what_takes_long_to_import():
     code = (
         "import sys, commod.dashboard.server.startup, commod.dashboard.pages.explore.page\n"

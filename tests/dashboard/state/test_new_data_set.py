@@ -71,6 +71,7 @@ def test_the_library_and_the_command_line_know_it(capsys):
     assert json.loads(capsys.readouterr().out)["dataset"] == "loans"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("loans")
 def test_the_app_opens_it_where_its_declaration_says():
     there = defaults("loans")

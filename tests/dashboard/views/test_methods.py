@@ -15,6 +15,7 @@ from commod.models import Commod
 UPDATES = ("ratio", "affine", "decisions")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("update", UPDATES)
 def test_explore_trains_the_model_of_a_point(update):
     settings, scene = replace(defaults("german"), update=update), prepare("german")

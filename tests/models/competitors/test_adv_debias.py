@@ -168,6 +168,7 @@ def mean_over_seeds(alpha, fairness, metric):
     return np.mean(found)
 
 
+@pytest.mark.slow
 @pytest.mark.longer
 def test_a_larger_alpha_is_fairer():
     assert mean_over_seeds(1.0, "demographic_parity", p_rule) > mean_over_seeds(0.0, "demographic_parity", p_rule) + 0.3

@@ -51,6 +51,7 @@ def one_of_each(world):
 # ---- Where the answer is known ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[1:])])
 @pytest.mark.parametrize(("lambda_fair", "lambda_ratio"), WEIGHTS)
 @pytest.mark.parametrize("fairness", CRITERIA)

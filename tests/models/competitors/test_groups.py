@@ -116,6 +116,7 @@ def test_methods_for_two_groups_say_so(name):
 # ---- Groups known in part ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in COMPETITORS if METHODS[name].edits])
 def test_editors_learn_from_the_rows_whose_group_is_known(name):
     X, y, s = people(200)

@@ -66,6 +66,7 @@ def test_partners_have_the_same_label_and_another_group(groups):
     assert (alone.tolist(), nobody.tolist()) == ([0, 1], [1, 0])
 
 
+@pytest.mark.slow
 def test_the_second_training_leaves_the_encoder_as_it_was():
     X, y, s = people(300)
     models = [RNF(alpha=alpha, steps=60, width=8).fit(X, y, sensitive_features=s) for alpha in (0.0, 0.3)]

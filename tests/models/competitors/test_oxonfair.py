@@ -58,7 +58,7 @@ def every_rule(f, guess):
     ("seed", "n", "groups", "certainty"), [(0, 30, 2, None), (1, 30, 2, 2 / 3), (2, 60, 2, 0.0), (3, 21, 3, 0.5)]
 )
 @pytest.mark.parametrize(("alpha", "least"), [(0.2, 0.0), (0.05, 0.0), (1.0, 0.7), (0.3, 0.5), (0.0, 1.0)])
-@pytest.mark.parametrize("favourable", [1, 0])
+@pytest.mark.parametrize("favourable", [1, pytest.param(0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fairness", [DP, EO])
 @pytest.mark.longer
 def test_it_takes_the_best_of_all_thresholds(fairness, favourable, alpha, least, seed, n, groups, certainty):

@@ -97,6 +97,7 @@ def test_fair_projection_is_the_score_of_least_divergence(fairness, epsilon, see
     np.testing.assert_allclose(p, oracle.x, atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fairness", CRITERIA)
 @pytest.mark.parametrize(("method", "epsilon"), [(FST, 1.0), (FairProjection, 10.0)])
 def test_a_large_epsilon_gives_f(method, epsilon, fairness):
@@ -108,6 +109,7 @@ def test_a_large_epsilon_gives_f(method, epsilon, fairness):
     np.testing.assert_array_equal(g.predict(c.test.X), c.f.predict(c.test.X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fairness", CRITERIA)
 @pytest.mark.parametrize("method", [FST, FairProjection])
 @pytest.mark.parametrize("data", ["law_school", pytest.param("compas", marks=pytest.mark.slow)])
