@@ -21,7 +21,7 @@ def press(app, key):
 def scores(app):
     """f's score, g's score and r."""
     said = re.findall(r"gives (?:“[^”]+”|it) (\S+%)", words(app))
-    return *said[:2], re.search(r"Here r = (\S+)\.", captions(app))[1]
+    return *said[:2], re.search(r" by r = (\S+?)\. ", captions(app))[1]
 
 
 def test_the_page_opens_with_someone_who_changed():
@@ -40,7 +40,7 @@ def test_a_shift_is_in_the_arithmetic_and_in_the_sum():
     app = run(PAGE, update="affine")
     app.session_state["what_if_table"] = True
     fine(app.run())
-    shift = re.search(r"and s = (\S+): the decision", captions(app))[1]
+    shift = re.search(r"and adds s = (\S+?)\. ", captions(app))[1]
     first, *terms, last = tables(app)["The sum as a table"]
     assert first[2] == "+0.000"  # of f
     numbers = [[float(cell.replace("−", "-")) for cell in row[1:4]] for row in (first, *terms, last)]
