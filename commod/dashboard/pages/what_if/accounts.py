@@ -229,10 +229,10 @@ def draw_shap(person: Person) -> None:
         frame.head(MAX_BARS),
         Table("Both accounts as a table", "what_if_accounts", _ACCOUNTS, accounts),
         alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP.",
-        caption=f"Both split the same number, {splits} less f's logit. COMMOD's terms are read from the model and "
-        "begin at its constant; SHAP's are estimated against other people and begin at their average. Thin lines: how "
-        f"far SHAP's bar moves when those people are drawn anew.{less}",
-        title="Adds to the balance" if decides else "Adds to g's logit against f's",
+        caption="COMMOD's bars are read from the model and begin at everybody's starting value. SHAP's are estimated: "
+        "they compare this person with others and begin at the others' average. Thin lines: how far they move with "
+        f"others drawn anew. Both add up to {splits} less f's logit.{less}",
+        title="Adds to the balance" if decides else "Pushes the score up or down (logit)",
         label_limit=150,
     )
 
