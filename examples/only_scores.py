@@ -18,7 +18,7 @@ guessed = guess_columns(table)["kind"]
 features = guessed[guessed != "leave out"].drop(["hired", "group", "model_score"])
 choice = Choice("hired", "yes", "group", ("A", "B"), features.to_dict(), scores="model_score")
 own = make_task(table, choice)
-print("\n".join(own.done))  # what was done to the table on the way
+print(*own.done, sep="\n")  # what was done to the table on the way
 
 train, test = own.task.split(seed=0)
 settings = {"lambda_fair": 2.0, "lambda_ratio": 0.05}

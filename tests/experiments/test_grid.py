@@ -80,7 +80,7 @@ def test_a_model_that_fails_is_recorded_and_the_rest_goes_on(tmp_path):
     store, others = tmp_path / "store.jsonl", small()[:13]
     table = run_grid([right, broken, *others], backend="serial", store=store)
     assert table["error"].ne("").sum() == 1
-    assert "cannot be more than 0.5" in table["error"].iloc[1]
+    assert "margin must be a number from 0 to 0.5" in table["error"].iloc[1]
     assert table["accuracy"].isna().tolist()[:2] == [False, True]
     assert len(table) == 2 + len(others)
     assert len(store.read_text().splitlines()) == len(table) - 1  # margin 0.1 is in both, and trained once

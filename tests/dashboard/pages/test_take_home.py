@@ -438,7 +438,7 @@ def test_an_update_that_counts_decisions_is_told_in_report_and_predictions():
     told = Reader(report(result)).text
     assert "Update count changed decisions" in told
     assert "Everyone has a balance: −" in told
-    assert "Concept 1: weight in the balance +" in told
+    assert "plus what each concept adds" in told
     assert "takes back" not in told
     best = result.concepts["auc"].max()
     assert f"guesses it: {result.concepts['auc'].idxmax()} alone tells the groups apart (AUC {best:.2f} [" in told

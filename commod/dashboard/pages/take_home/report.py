@@ -14,7 +14,7 @@ from commod.dashboard.pages.take_home.report_decided import Decided, decided_par
 from commod.dashboard.pages.take_home.report_law import law_parts
 from commod.dashboard.state.settings import CONTROLS, data_in_words, described
 from commod.dashboard.text.escape import bold
-from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.glossary import tip, words
 from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.datasets import Task
 from commod.datasets.choice_options import ROLES, roles_json
@@ -80,7 +80,7 @@ def report_html(
         set_to=[(CONTROLS[name].heading, value) for name, value in settings.items()],
         n_test=len(result.scene.test),
         figures=parts.figure_rows(result),
-        key_figures=key_figures(),
+        key_figures=[words()[figure.name] for figure in key_figures()],
         concepts=cards_of(result.loadings, result.concepts, task.spec.people),
         form=form_in_words(result.g, task.spec.outcomes, result.line_in_words),
         guess=guess_in_words(result.concepts),
