@@ -68,7 +68,7 @@ def test_a_requirement_is_switched_on_and_given_a_number():
     assert app.query_params["req"] == "changed:0.08"
     fine(app.number_input(key="required_changed").set_value(20.0).run())
     assert app.query_params["req"] == "changed:0.2"
-    assert "**The model on your screen meets the requirement.**" in words(app)
+    assert "**Yes, by what you require.** The model on your screen meets the requirement." in words(app)
     fine(app.pills(key="required").set_value([]).run())
     assert "req" not in app.query_params
 

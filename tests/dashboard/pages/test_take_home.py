@@ -458,7 +458,7 @@ def test_every_export_opens(capsys, tmp_path, monkeypatch):
     result = fitted()
     offered = take_home.exports(result, result.settings)
     made = {export.title: export.make() for export in offered}
-    assert list(made) == ["Report", "Predictions", "Impact ratios", "Model card", "Recipe", "Model", "Loader"]
+    assert list(made) == ["Report", "Predictions", "Impact ratios", "Model", "Loader", "Recipe", "Model card"]
     for export in offered:
         assert re.fullmatch(r"[a-z_]+\.(html|csv|md|py|json)", export.name)
         told = take_home._size(len(made[export.title]))
