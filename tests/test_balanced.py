@@ -136,7 +136,7 @@ def test_sessions_stay_where_they_are_and_outlive_a_process(tmp_path):
             settled(page)
             assert metric(page, "P-Rule") == expected
         moved = pages[-1]
-        moved.get_by_role("group", name="How much fairness? (λ_fair)").get_by_role("slider").focus()
+        moved.get_by_role("group", name="Fairness (λ_fair)").get_by_role("slider").focus()
         moved.keyboard.press("ArrowRight")
         moved.wait_for_url("**lambda_fair=4&**")
         settled(moved)

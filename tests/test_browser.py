@@ -82,7 +82,7 @@ def command_line(**options):
 @pytest.mark.slow
 def test_tile_point_and_command_line_agree(open_page):
     page = open_page()
-    press(page, "How much fairness? (λ_fair)", "ArrowRight")
+    press(page, "Fairness (λ_fair)", "ArrowRight")
     page.wait_for_url("**lambda_fair=3.5*")
     settled(page)
     expected = command_line(lambda_fair=3.5, lambda_concepts=0.05)
@@ -100,7 +100,7 @@ def test_every_slider_redraws(open_page):
     page = open_page()
     seen = {drawn(page)}
     for label, key in (
-        ("How much fairness? (λ_fair)", "ArrowLeft"),
+        ("Fairness (λ_fair)", "ArrowLeft"),
         ("Stay near f (λ_ratio)", "End"),
         ("Few features (λ_concepts)", "End"),
     ):
@@ -130,7 +130,7 @@ def test_every_slider_redraws(open_page):
 @pytest.mark.slow
 def test_a_link_opens_the_same_picture_elsewhere_and_survives_reload_and_page_change(open_page, served):
     page = open_page()
-    press(page, "How much fairness? (λ_fair)", "ArrowLeft", times=3)
+    press(page, "Fairness (λ_fair)", "ArrowLeft", times=3)
     page.wait_for_url("**lambda_fair=1.5*")
     settled(page)
     figures = [metric(page, name) for name in ("Accuracy", "P-Rule", "Decisions changed")]
@@ -166,7 +166,8 @@ def test_the_first_screen_is_short(browser, served, data, language):
     still(page)
     found = first_screen.count(page)
     page.close()
-    assert len(found["words"]) <= 130, found["words"]
+    most = {"en": 130, "fr": 145}[language]  # French takes a tenth more words for the same
+    assert len(found["words"]) <= most, found["words"]
     assert len(found["stops"]) <= 25, found["stops"]
 
 
@@ -194,7 +195,7 @@ def test_a_phone_shows_the_menu(open_page):
 def test_undo_redo_and_back_to_a_point_tried_before(open_page):
     page = open_page()
     start = drawn(page)
-    press(page, "How much fairness? (λ_fair)", "Home")
+    press(page, "Fairness (λ_fair)", "Home")
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)
     moved = drawn(page)
@@ -218,11 +219,11 @@ def test_six_quick_moves_wait_for_one_training_not_six(open_page):
     page = open_page("?data=adult&lambda_fair=1", until=lambda page: metric(page, "P-Rule"))
     page.wait_for_url("**lambda_fair=1&*")
     started = time.monotonic()
-    press(page, "How much fairness? (λ_fair)", "ArrowRight")
+    press(page, "Fairness (λ_fair)", "ArrowRight")
     page.wait_for_url("**lambda_fair=1.5*")
     one = time.monotonic() - started
     started = time.monotonic()
-    press(page, "How much fairness? (λ_fair)", "ArrowRight", times=6)
+    press(page, "Fairness (λ_fair)", "ArrowRight", times=6)
     page.wait_for_url("**lambda_fair=4.5*")
     six = time.monotonic() - started
     assert six < 4 * one
@@ -365,7 +366,7 @@ def test_cold_deep_links_show_the_right_page_and_menu(browser):
 def test_back_leads_to_the_page_before(open_page):
     page = open_page("people?lambda_fair=2", until=lambda page: page.wait_for_url("**lambda_fair=2&*"))
     entries = page.evaluate("() => history.length")
-    press(page, "How much fairness? (λ_fair)", "ArrowRight", times=3)
+    press(page, "Fairness (λ_fair)", "ArrowRight", times=3)
     page.wait_for_url("**lambda_fair=3.5&*")
     follow(page, "pages/glossary.py")
     page.wait_for_url("**/glossary?*lambda_fair=3.5&*")
@@ -374,8 +375,8 @@ def test_back_leads_to_the_page_before(open_page):
     page.wait_for_function("() => document.title.startsWith('Who changed')")
     page.get_by_role("heading", name="Glossary").wait_for(state="detached")
     page.wait_for_url("**/people?*lambda_fair=3.5&*")
-    thumb(page, "How much fairness? (λ_fair)").wait_for()
-    assert thumb(page, "How much fairness? (λ_fair)").get_attribute("aria-valuetext") == "3.5"
+    thumb(page, "Fairness (λ_fair)").wait_for()
+    assert thumb(page, "Fairness (λ_fair)").get_attribute("aria-valuetext") == "3.5"
     assert not page.problems
 
 
@@ -403,7 +404,7 @@ def test_the_sidebar_shows_the_setting_on_every_page(open_page):
     for script in ("pages/what_if.py", "app.py"):
         follow(page, script)
         settled(page)
-        assert thumb(page, "How much fairness? (λ_fair)").get_attribute("aria-valuetext") == "2.5"
+        assert thumb(page, "Fairness (λ_fair)").get_attribute("aria-valuetext") == "2.5"
         assert thumb(page, "Concepts (k)").get_attribute("aria-valuetext") == "3"
         assert page.get_by_role("combobox", name="Data set").input_value() == "COMPAS"
         assert page.get_by_role("combobox", name="Criterion").input_value() == "Equalized odds (mistreatment)"
@@ -489,7 +490,7 @@ def test_the_keyboard_opens_an_entry_of_the_menu_and_its_other_page(open_page):
 def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(open_page):
     page = open_page()
     start = drawn(page)
-    press(page, "How much fairness? (λ_fair)", "Home")
+    press(page, "Fairness (λ_fair)", "Home")
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)
     mark(page)
@@ -635,7 +636,7 @@ def page(open_page):
 
 def test_the_lower_half_is_drawn_when_it_comes_near(page):
     page.set_viewport_size({"width": 1366, "height": 500})
-    page.get_by_role("group", name="How much fairness? (λ_fair)").get_by_role("slider").focus()
+    page.get_by_role("group", name="Fairness (λ_fair)").get_by_role("slider").focus()
     page.keyboard.press("Home")  # where nobody changes
     page.wait_for_url("**lambda_fair=0&*")
     settled(page)

@@ -22,6 +22,7 @@ from commod.experiments.scene import prepare
 from commod.experiments.start import suited_start
 from commod.explain.checks import CHECKS, MARKS
 from commod.uploads.reading import read_table
+from tests.benchmarks import starts
 
 KEYS = ["dataset", "fairness", "settings", "f", "g", "change_rate", "fit_seconds"]
 FIGURES = (
@@ -67,6 +68,16 @@ def test_two_processes_give_the_same_digits(capsys):
     for run in runs:
         assert run.pop("fit_seconds") > 0
     assert runs[0] == runs[1]
+
+
+def test_fit_warns_of_a_model_as_the_page_does(capsys, tmp_path):
+    starts.grants().to_csv(tmp_path / "grants.csv", index=False)
+    roles = "--outcome granted --favourable yes --sensitive region --update decisions --lambda-fair 4 --json".split()
+    assert main(["fit", str(tmp_path / "grants.csv"), *roles]) == 0
+    told = re.search(
+        r"Take care: g is right about (.+)% of people, f about .+ of everybody about (.+)%", capsys.readouterr().err
+    )
+    assert float(told[1]) < float(told[2])
 
 
 def test_fit_as_text_names_the_concepts(capsys):

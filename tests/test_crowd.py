@@ -35,7 +35,7 @@ def test_a_fault_of_one_session_is_its_own(served, kind):
 def test_two_sliders_moved_in_one_message_both_move(served):
     async def move():
         tab = await faults.Stranger(served).open()
-        moved = {"How much fairness? (λ_fair)": ["2"], "Stay near f (λ_ratio)": ["0.3"]}
+        moved = {"Fairness (λ_fair)": ["2"], "Stay near f (λ_ratio)": ["0.3"]}
         await tab.until(lambda: moved.keys() <= tab.widgets.keys() and "lambda_fair" in tab.link(), PATIENCE)
         before = tab.link()
         await tab.rerun(moved)

@@ -56,7 +56,7 @@ def test_more_people_than_fit(server):
         assert "Content-Security-Policy".lower() in headers
         assert b"COMMOD Explorer is full: 8 people are using it. Try again in a minute." in body
         assert (await asyncio.to_thread(get, f"{address}/_stcore/health"))[0] == 200
-        await inside[0].rerun({"How much fairness? (λ_fair)": ["2"]})
+        await inside[0].rerun({"Fairness (λ_fair)": ["2"]})
         assert await inside[0].until(lambda: inside[0].link().get("lambda_fair") == "2", PATIENCE)
         assert [tab.problems for tab in inside] == [[]] * FIT
         await leave(inside[1:])
@@ -130,7 +130,7 @@ def test_a_flood_of_cheap_requests_keeps_nobody_from_working(served):
             flooding = asyncio.create_task(flood(served, route, 1000))
             await asyncio.sleep(0.2)
             value = ["1", "2"][number % 2]
-            await tab.rerun({"How much fairness? (λ_fair)": [value]})
+            await tab.rerun({"Fairness (λ_fair)": [value]})
             assert await tab.until(lambda value=value: tab.link().get("lambda_fair") == value, PATIENCE), route
             statuses = await flooding
             assert sum(statuses.values()) == 1000

@@ -22,6 +22,8 @@ SIZES = {
     "ffb_adult": (45_222, 13_567),  # as many as FFB has
     "frame_compas": (5_273, 2_637),
     "frame_adult": (1_000, 500),  # of the file below; FRAME has 16,281 people
+    "linearpost_adult_related": (48_842, 14_653),
+    "frame_adult_related": (1_000, 500),
 }
 
 
@@ -31,10 +33,14 @@ def frame(tmp_path, monkeypatch):
     task, rng = load_task("adult"), np.random.default_rng(0)
     rows = rng.choice(32_561, 1_000, replace=False)
     found = {"sex": task.sensitive[rows], "biased_pred": rng.random(1_000), "target": task.y[rows]}
+    named = np.where(task.sensitive == 1, "Husband", "Wife")
     file = tmp_path / "results" / "adult" / "test_results.csv"
     file.parent.mkdir(parents=True)
     pd.DataFrame(found, index=rows).to_csv(file)
     monkeypatch.setenv("COMMOD_FRAME", str(tmp_path))
+    monkeypatch.setenv("COMMOD_WHEELS", str(tmp_path))
+    monkeypatch.setattr(protocols, "read_source", lambda source, folder: b"")
+    monkeypatch.setattr(protocols, "adult_table", lambda train, test: pd.DataFrame({"relationship": named}))
     return file
 
 
@@ -66,6 +72,15 @@ def test_frames_people_are_found_by_their_rows_and_each_half_is_tested_once(fram
         protocol.people()
 
 
+def test_the_variant_has_the_column_that_names_the_sex():
+    for key in ("linearpost_adult", "frame_adult"):
+        without, task = (PROTOCOLS[name].people() for name in (key, f"{key}_related"))
+        assert set(task.X) - set(without.X) == {"relationship"}
+        assert (task.X["relationship"] == "Husband").equals(task.sensitive == 1)
+        assert "relationship" in [each.name for each in task.spec.features]
+        assert published(f"{key}_related") == published(key)
+
+
 def test_figures_by_hand():
     s, y = [0, 0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 0, 0, 1, 1, 0]
     found = figures(y, s, [0, 0, 1, 0, 1, 1, 1, 1], [0, 1, 1, 0, 1, 1, 1, 1])
@@ -95,7 +110,11 @@ def test_what_is_published_stands_beside_ours(key):
     )
     headings, *rows = table(key, points)
     assert len(headings) == len(aims) + 1
-    assert [row[0] for row in rows] == [*theirs, "FRAME's f" if key == "frame_adult" else "our f", *NAMES.values()]
+    assert [row[0] for row in rows] == [
+        *theirs,
+        "FRAME's f" if key.startswith("frame_adult") else "our f",
+        *NAMES.values(),
+    ]
     assert all(row[1] == "" and "" not in row[2:] for row in rows[-len(NAMES) :])
 
 

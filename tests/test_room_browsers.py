@@ -127,7 +127,7 @@ def vote(page, why, keyboard):
 def ask_for_more_fairness(page):
     """Go to the sliders, move one, and come back to the room."""
     page.get_by_role("link", name="Choose another model with the sliders").tap()
-    slider = page.get_by_role("group", name="How much fairness? (λ_fair)").get_by_role("slider")
+    slider = page.get_by_role("group", name="Fairness (λ_fair)").get_by_role("slider")
     slider.press("End")
     page.wait_for_url("**lambda_fair=10&*")
     page.get_by_role("link", name="Answer the question").tap()

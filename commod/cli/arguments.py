@@ -49,7 +49,7 @@ def add_update(parser: ArgumentParser, default: str | None) -> None:
     directions = "both (default); improve: nobody loses; worsen: nobody gains"
     parser.add_argument("--direction", default="both", help=directions)
     parser.add_argument("--without", default="", metavar="A,B", help="features that the update may not use")
-    budget = "change at most N training rows (decisions and tree only)"
+    budget = "change at most N training rows (decisions only)"
     parser.add_argument("--max-changes", type=_budget, metavar="N", help=budget)
 
 
@@ -200,8 +200,6 @@ def settings_in(arguments: Namespace, scene: "Scene") -> dict[str, Any]:
             from commod.experiments.start import suited_start
 
             start = suited_start(scene, arguments.fairness)
-            if start.care:
-                tell(f"Take care: {start.care}")
             tell(start.told)
             usual |= start.settings
     for name, value in usual.items():

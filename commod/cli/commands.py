@@ -18,10 +18,11 @@ from commod.cli.output import check_folder, content_of, end_progress, one_line, 
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_of_file
 from commod.datasets.choice_options import roles_in
 from commod.explain.concepts import form_in_words
+from commod.explain.model_warnings import model_warnings
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.metrics.intervals import new_people_interval
 from commod.models import Commod, evaluate, figures_of
-from commod.models.collapse import collapse_in_words, judged_elsewhere
+from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import available_methods, overview, overview_in_words
 
 if TYPE_CHECKING:
@@ -38,10 +39,11 @@ def fit(arguments: Namespace) -> int:
     with judged_elsewhere():  # here, in words
         g = model.fit(**scene.train.fit_arguments)
     seconds = time.perf_counter() - started
-    told = collapse_in_words(scene.test.y, scene.logit_test, g.decision_function(scene.test.X))
+    frame, test = evaluate(task, f, g, scene.test), scene.test
+    margins = scene.logit_test, g.decision_function(test.X)
+    told = model_warnings(task, arguments.fairness, test.y, test.sensitive, *margins, frame, g.path_)
     for sentence in told + ([] if g.converged_ else ["The solver did not settle: this model may be improved on."]):
         tell(f"Take care: {sentence}")
-    frame = evaluate(task, f, g, scene.test)
     if arguments.json:
         settings |= {"base_model": scene.base_model, "solver": arguments.solver, "seed": arguments.seed}
         report = {

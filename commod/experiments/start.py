@@ -17,7 +17,7 @@ from commod.datasets import Split
 from commod.experiments.scene import Scene
 from commod.experiments.search import Fold, folds_of
 from commod.experiments.sweep import Report, concept_settings
-from commod.explain.model_warnings import are_treated_alike, less_right
+from commod.explain.model_warnings import are_treated_alike
 from commod.explain.plausibility import SURE, certainty
 from commod.metrics.figures import CRITERIA
 from commod.metrics.small_groups import compared_groups
@@ -58,7 +58,6 @@ class Trial:
     right: float  # of the changes, the share that is right by the record
     sure: float  # and in which f was sure
     sound: bool = True
-    care: str = ""  # if f and a constant are right more often
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -82,16 +81,11 @@ class Trial:
 
 @dataclass(frozen=True)
 class Start:
-    """A setting to begin with (arguments of `Commod`) and why. What has to be said first, if anything, is in `care`.
-
-    `right`: of held-out people, the share about whom ``f``, ``g`` and the same answer for everybody (``constant``) are
-    right; empty where f stays as it is.
-    """
+    """A setting to begin with (arguments of `Commod`) and why; `papers`: of the paper's form, where another opens."""
 
     settings: Mapping[str, Any]
     told: str
-    care: str = ""
-    right: Mapping[str, float] = field(default_factory=dict)
+    papers: Mapping[str, Any] = field(default_factory=dict)
 
 
 def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> Start:
@@ -117,15 +111,14 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
             f"the smallest λ_fair that goes {'at least ' if chosen.fairness >= target else 'almost '}half of the way "
             f"from f ({held.shown(start)}) to the fairest that was tried ({held.shown(best, named=False)})"
         )
-    right = {"f": held.of_f.accuracy, "g": chosen.accuracy, "constant": held.of_constant}
     told = (
-        f"These data open by {chosen.name}: {why}. On held-out training rows f is right about {right['f']:.1%} of "
-        f"people, and the same answer for everybody about {right['constant']:.1%}. No other form beats this one there: "
-        f"{held.in_words(chosen)}."
+        f"These data open by {chosen.name}: {why}. On held-out training rows f is right about "
+        f"{held.of_f.accuracy:.1%} of people, and the same answer for everybody about {held.of_constant:.1%}. No other "
+        f"form beats this one there: {held.in_words(chosen)}."
     )
     beside = [f"{with_capital(one.name)}: {held.in_words(one)}." for one in others]
-    care = chosen.care and f"On held-out training rows {chosen.care}"
-    return Start(chosen.settings, " ".join([told, *beside]), care, right)
+    papers = next((one.settings for one in others if one.update == "ratio"), {})
+    return Start(chosen.settings, " ".join([told, *beside]), papers)
 
 
 def _no_gain(trials: Sequence[Trial], fairness: float, figure: str) -> Start:
@@ -267,7 +260,6 @@ class _HeldOut:
             of_changes(right),
             of_changes(certainty(self.logit, self.scene.line) > SURE),
             not collapse_in_words(self.y, self.logit, margin),
-            " ".join(less_right(self.scene.task, self.y, self.logit > 0, decided)),
         )
 
     def shown(self, fairness: float, *, named: bool = True) -> str:

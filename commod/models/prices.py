@@ -193,6 +193,8 @@ class PricePath:
         if len(records) == 1 or share >= reached[records[-1]]:
             return rules[records[-1]], used, stopped
         first, last = (rules[record] for record in records[-2:])
+        if np.array_equal(self.balance(first) > 0, self.balance(last) > 0):  # both turn too many at once
+            first = self._nobody
         low, high = (reached[record] for record in records[-2:])
         part = self._part(first, last, share, (share - low) / (high - low))
         return (1 - part) * first + part * last, used, stopped

@@ -41,7 +41,7 @@ from tests.test_balanced import balance
 from tests.wire import Fetcher, Tab, data_of
 
 LABELS = {
-    "lambda_fair": "How much fairness? (λ_fair)",
+    "lambda_fair": "Fairness (λ_fair)",
     "lambda_ratio": "Stay near f (λ_ratio)",
     "lambda_concepts": "Few features (λ_concepts)",
 }

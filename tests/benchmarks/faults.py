@@ -28,9 +28,9 @@ LINKS = (
 )
 # What no slider, list or field of the page can be set to by hand.
 VALUES = (
-    {"How much fairness? (λ_fair)": [HOSTILE]},
-    {"How much fairness? (λ_fair)": []},
-    {"How much fairness? (λ_fair)": ["1", "2", "3"]},
+    {"Fairness (λ_fair)": [HOSTILE]},
+    {"Fairness (λ_fair)": []},
+    {"Fairness (λ_fair)": ["1", "2", "3"]},
     {"Concepts (k)": ["1e309"]},
     {"Data set": HOSTILE},
     {"Base model f": ""},
@@ -121,7 +121,7 @@ async def wrong_type(address, rng):
     tab = await _open(address)
     await tab.until(lambda: tab.finished > 0, PATIENCE)
     trouble = tab.trouble()
-    slider = tab.widgets["How much fairness? (λ_fair)"].id
+    slider = tab.widgets["Fairness (λ_fair)"].id
     right = tab.states[slider]
     tab.states[slider] = WidgetState(id=slider, string_value="3")
     tab.states["nobody"] = WidgetState(id="$$ID-0-nobody", json_value="{" * 1000)

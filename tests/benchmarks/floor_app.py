@@ -26,7 +26,7 @@ st.set_page_config(layout="wide")
 start()
 with st.sidebar:
     value = st.select_slider(
-        "How much fairness? (λ_fair)",
+        "Fairness (λ_fair)",
         GRIDS["lambda_fair"],
         value=3.0,
         format_func=lambda v: f"{v:g}",

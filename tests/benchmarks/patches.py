@@ -15,7 +15,7 @@ from tests.browsing import chromium, follow, serve, settled
 RUNS = 3
 SIZE = 20 * 2**20
 MOVES = 5
-SLIDER = "How much fairness? (λ_fair)"
+SLIDER = "Fairness (λ_fair)"
 
 
 def written_to_disk():

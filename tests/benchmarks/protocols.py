@@ -24,11 +24,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from commod import load_task
-from commod.datasets import Split, TabularEncoder
+from commod.datasets import Feature, Split, TabularEncoder
 from commod.experiments import sweep_method
 from commod.experiments.scene import Scene
 from commod.models.base_models import base_logits
 from commod.models.threads import single_threaded
+from data.rebuild import SOURCES, adult_table, read_source
 from tests.benchmarks.ffb_network import FFBNetwork
 from tests.benchmarks.forms import show
 
@@ -47,9 +48,13 @@ PUBLISHED = Path(__file__).with_name("published.toml")
 # ---- the people of each protocol ----
 
 
-def people(data, columns=None, rows=None, groups=None):
-    """A task with these of its columns, rows and groups."""
+def people(data, columns=None, rows=None, groups=None, more=None):
+    """A task with these of its columns, rows and groups; `more` gives a further category of everybody by row."""
     task = load_task(data)
+    if more is not None:
+        column = more()
+        spec = replace(task.spec, features=(*task.spec.features, Feature(column.name, column.name, "category")))
+        task = replace(task, X=task.X.assign(**{column.name: column.astype("category")}), spec=spec)
     spec, keep = task.spec, np.ones(len(task.y), dtype=bool) if rows is None else rows(task)
     codes = task.sensitive
     if groups is not None:
@@ -100,13 +105,22 @@ def both_halves(task, seed):
     return train, train, train, test
 
 
-def frame_people():
+def relationship():
+    """The column of adult that LinearPost and FRAME keep and `data/` leaves out, since it names the sex.
+
+    COMMOD_WHEELS names a folder that holds the wheel from which `data.rebuild` makes adult.
+    """
+    raw = (read_source(SOURCES[f"adult_{part}"], Path(os.environ["COMMOD_WHEELS"])) for part in ("train", "test"))
+    return adult_table(*raw)["relationship"]
+
+
+def frame_people(more=None):
     """The people of adult that FRAME tests on, with its f's probabilities, from a copy of its repository.
 
     COMMOD_FRAME names the folder. Rows are recognised by their numbers in the UCI file.
     """
     theirs = pd.read_csv(Path(os.environ["COMMOD_FRAME"], "results/adult/test_results.csv"), index_col=0).sort_index()
-    task = people("adult", rows=lambda task: task.X.index.isin(theirs.index))
+    task = people("adult", rows=lambda task: task.X.index.isin(theirs.index), more=more)
     if (task.y != theirs["target"].to_numpy()).any() or (task.sensitive != theirs["sex"].to_numpy()).any():
         raise ValueError("These are other people than those of data/adult.parquet.")
     X = task.X.assign(f=theirs["biased_pred"].to_numpy())
@@ -140,10 +154,19 @@ THEIR_COLUMNS = ["age", "priors_count", "sex", "charge_degree"]
 PROTOCOLS = {
     "linearpost_compas": LINEAR("LinearPost, compas", partial(TWO_RACES, THEIR_COLUMNS), aims=(0.2, 0.12, 0.06)),
     "linearpost_adult": LINEAR("LinearPost, adult", partial(people, "adult"), aims=(0.1, 0.05, 0.001)),
+    "linearpost_adult_related": LINEAR(
+        "LinearPost, adult with `relationship`", partial(people, "adult", more=relationship), aims=(0.1, 0.05, 0.001)
+    ),
     "ffb_compas": FFB("FFB, compas by race", partial(people, "compas")),
     "ffb_adult": FFB("FFB, adult by sex", partial(people, "adult", rows=complete)),
     "frame_compas": FRAME("FRAME, compas", TWO_RACES, seeds=5),
     "frame_adult": FRAME("FRAME, adult, its f and its people", frame_people, parts=both_halves, seeds=2),
+    "frame_adult_related": FRAME(
+        "FRAME, adult, its f and its people, with `relationship`",
+        partial(frame_people, more=relationship),
+        parts=both_halves,
+        seeds=2,
+    ),
 }
 
 
@@ -214,7 +237,8 @@ def on_split(protocol, seed):
 
 
 def published(key):
-    return tomllib.loads(PUBLISHED.read_text())[key]
+    """Others have one table; their columns are those of the variant."""
+    return tomllib.loads(PUBLISHED.read_text())[key.removesuffix("_related")]
 
 
 def table(key, points):
@@ -227,7 +251,7 @@ def table(key, points):
 
     rows = [[name, *(cell(found.get(aim, ())) for aim in aims)] for name, found in published(key)["rows"].items()]
     means = points.groupby(["name", "aim"])[list(protocol.shown)].mean() * scale
-    for name, title in {"f": "FRAME's f" if key == "frame_adult" else "our f", **NAMES}.items():
+    for name, title in {"f": "FRAME's f" if key.startswith("frame_adult") else "our f", **NAMES}.items():
         rows.append([title, *(cell(means.loc[name, aim]) if (name, aim) in means.index else "" for aim in aims)])
     sign = "gap at most" if protocol.figure == "gap" else "P-Rule at least"
     return [["", *("f" if aim == "f" else f"{sign} {aim}" for aim in aims)], *rows]
@@ -263,9 +287,13 @@ def main():
     parser.add_argument("--points", type=Path, help="write the figures of every split to this CSV file")
     arguments = parser.parse_args()
     keys = arguments.protocols.split(",")
-    if "frame_adult" in keys and "COMMOD_FRAME" not in os.environ:
-        print("Without frame_adult: set COMMOD_FRAME to a copy of FRAME's repository for it.", file=sys.stderr)
-        keys.remove("frame_adult")
+    for name, what, where in (
+        ("COMMOD_FRAME", "a copy of FRAME's repository", "frame_adult"),
+        ("COMMOD_WHEELS", "a folder with the wheel that data/adult.md names", "_related"),
+    ):
+        if name not in os.environ and (left := [key for key in keys if where in key]):
+            print(f"Without {', '.join(left)}: set {name} to {what}.", file=sys.stderr)
+            keys = [key for key in keys if key not in left]
     points = pd.concat([points_of(key, arguments.seeds, arguments.jobs) for key in keys])
     if arguments.points:
         points.to_csv(arguments.points, index=False)

@@ -66,7 +66,7 @@ class Mover:
         before, started = self.shown, time.monotonic()
         await self.tab.rerun(
             {
-                "How much fairness? (λ_fair)": [f"{fair:g}"],
+                "Fairness (λ_fair)": [f"{fair:g}"],
                 "Stay near f (λ_ratio)": [f"{ratio:g}"],
                 "Concepts (k)": [f"{k:g}"],
             }

@@ -90,7 +90,7 @@ def slider(app, name):
 
 def fine(app):
     assert not app.exception
-    assert not app.error
+    assert not app.error, [e.value for e in app.error]
     return app
 
 

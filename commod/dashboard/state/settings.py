@@ -111,7 +111,7 @@ class Settings:
         argument="fairness",
     )
     f: str = control("logistic_regression", "Base model f", name="base model", titles=base_models_of, decides="scene")
-    lambda_fair: float = _weight(3.0, "How much fairness?", "lambda_fair", STOPS)
+    lambda_fair: float = _weight(3.0, "Fairness", "lambda_fair", STOPS)
     lambda_ratio: float = _weight(0.05, "Stay near f", "lambda_ratio")
     lambda_concepts: float = _weight(0.05, "Few features", "lambda_concepts")
     k: int = control(2, "Concepts (k)", name="k", grid=tuple(range(1, 11)), argument="n_concepts", word="k")

@@ -128,7 +128,7 @@ def _draw_for_check(check: Check, found: Found, answers: Mapping[str, Answer]) -
 def _draw(result: FitResult, found: Found) -> None:
     counts, is_new = result.change_counts, not result.change_counts.count and result.is_fair_already
     shown = _draw_form(result, found) if counts.count else ""
-    if counts.count and not result.has_bad_verdict:
+    if counts.count and (not result.has_bad_verdict or (shown and _is_better(found[shown], result))):
         return
     better = found if is_new else {label: one for label, one in found.items() if _is_better(one, result)}
     better.pop(shown, None)
@@ -153,7 +153,7 @@ def _draw_form(result: FitResult, found: Found) -> str:
         return ""
     label, other = min(better.items(), key=lambda step: step[1].change_counts.wrong)
     accuracy = FIGURES["accuracy"].show(other.path["accuracy"].iloc[-1])
-    effect = say("next.all", fairness=_fairness(other), accuracy=say_declared(accuracy), n=other.change_counts.count)
+    effect = say("next.all", fairness=_fairness(other), accuracy=say_declared(accuracy))
     _offer("other_form", label, effect, other, how="try" if papers else "ahead")
     return label
 

@@ -23,7 +23,7 @@ from tests.dashboard.driving import captions, figure, fine, picture, run, slider
 pytestmark = pytest.mark.quick
 
 TOUR = {"Next", "Done", "Leave the tour", "Tour"}
-STORY = "A law school predicts who will pass the bar. **g** corrects **f**, the model in use."
+STORY = "A law school predicts who passes the bar. **g** corrects **f**, the model in use."
 
 
 def press(app, label):
@@ -33,7 +33,7 @@ def press(app, label):
 @pytest.mark.longer
 def test_the_slider_of_fairness_stands_in_the_page_and_the_others_in_the_sidebar():
     app = fine(run())
-    assert [s.label for s in app.main.select_slider][:1] == ["How much fairness? (λ_fair)"]
+    assert [s.label for s in app.main.select_slider][:1] == ["Fairness (λ_fair)"]
     assert [s.label for s in app.sidebar.select_slider] == [
         "Stay near f (λ_ratio)",
         "Few features (λ_concepts)",
@@ -99,7 +99,7 @@ def test_in_french():
     app = fine(run(lang="fr"))
     assert app.title[0].value == "Plus juste, à quel prix\u202f?"
     assert figure(app, "Exactitude") == "72,6\u202f%"
-    assert slider(app, "lambda_fair").label == "Combien d’équité\u202f? (λ_fair)"
+    assert slider(app, "lambda_fair").label == "Équité (λ_fair)"
     assert app.selectbox(key="set_fairness").options[0] == "Parité démographique (P-Rule)"
     english = fine(run())  # of the same, kept, model
     assert "Fairer: “passes the bar” for 37 instead of 15 of 100 Non-White students." in words(english)
@@ -140,17 +140,17 @@ def test_the_form_that_does_better_is_one_click_away_and_so_is_the_way_back():
     app = fine(run())
     (ahead,) = (button for button in app.button if button.key == "other_form")
     label = ahead.label.replace("\\", "")
-    fairness, accuracy, changes = re.search(r"P-Rule ([\d.]+), accuracy ([\d.]+)%, (\d+) changes", label).groups()
+    fairness, accuracy = re.search(r"P-Rule ([\d.]+), accuracy ([\d.]+)%$", label).groups()
     before = last_good(app)
     fine(ahead.click().run())
     after = last_good(app)
     assert after.settings.update == "decisions"
-    assert label.startswith(f"Better here: “count changes, λ_fair {after.settings.lambda_fair:g}”")
+    assert label.startswith(f"Better: “count changes, λ_fair {after.settings.lambda_fair:g}”")
     assert (fairness, accuracy) == (
         f"{after.path['fairness'].iloc[-1]:.2f}",
         f"{100 * after.path['accuracy'].iloc[-1]:.1f}",
     )
-    assert int(changes) == after.change_counts.count < before.change_counts.count
+    assert after.change_counts.count < before.change_counts.count
     (back,) = (button for button in app.button if button.key == "other_form")
     assert "the paper’s form" in back.label
     fine(back.click().run())
@@ -164,21 +164,20 @@ def steps(app):
 @pytest.mark.longer
 def test_a_bad_verdict_offers_steps_that_do_what_they_say():
     app = fine(run())
-    assert "But f was right in 108 of the 125 changes." in words(app)
-    (step,) = steps(app)
+    assert "But f was right in 108 of 125 changes." in words(app)
+    assert not steps(app)  # the form that does better is the step
+    (step,) = (button for button in app.button if button.key == "other_form")
     label = step.label
     fine(step.click().run())
     fairness = float(re.search(r"P-Rule ([\d.]+)", label)[1])
     assert float(figure(app, "P-Rule")) == pytest.approx(fairness, abs=0.006)
     assert fairness > 0.25  # that of f
-    told = picture(app)["changes"]
-    if "wrong" in label:
-        assert f"{told['count'] - told['right']} of {told['count']} wrong" in label
     press(app, "Undo")
     assert app.query_params["update"] == "ratio"
 
 
-def test_where_nobody_loses_nobody_is_said_to():
+def test_where_nobody_loses_nobody_is_said_to(monkeypatch):
+    monkeypatch.setattr(next_step, "_is_ahead", lambda other, result: False)  # or the form that does better is the step
     app = fine(run())
     (improve,) = (button for button in steps(app) if button.label.startswith("Try “nobody loses”: "))
     assert re.fullmatch(r"Try “nobody loses”: P-Rule 0\.\d\d", improve.label)

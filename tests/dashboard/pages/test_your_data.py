@@ -3,15 +3,19 @@
 import gc
 import gzip
 import io
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
-from commod.dashboard.jobs import service
+from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.your_data import draft as drafts
+from commod.dashboard.pages.your_data import page
 from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.text.menu import PAGES
 from commod.datasets import is_known, load_task
 from commod.datasets.example import example_table
+from commod.experiments.start import Start
 from tests.dashboard.driving import figure, fine, run, tables
 from tests.waiting import wait_until
 
@@ -279,3 +283,24 @@ def test_what_was_done_is_a_table(seen):
     assert [row[0] for row in rows] == ["test_score", "education"]
     assert rows[1][2] == "Missing, now a level of their own"
     assert rows[1][1] == f"{example_table(500)['education'].isna().sum()} cells"
+
+
+def test_what_is_wrong_with_the_opening_model_is_said_first_and_the_papers_form_is_a_click_away(monkeypatch):
+    opened = Start({"lambda_fair": 4.0, "update": "decisions"}, "So it opens.", {"lambda_fair": 2.0, "update": "ratio"})
+    monkeypatch.setattr(tasks.start, "function", lambda scene, fairness, report=None: opened)
+    monkeypatch.setattr(page, "trouble_in_words", lambda result: [f"Trouble at {result.settings.lambda_fair:g}."])
+    app = use_the_example()
+    assert told(app, "Trouble at 4.")
+    assert "They open by counting changed decisions." in app.success[0].value
+    app = button(app, "Open with the paper's form").click().run()
+    fine(app)
+    assert (app.query_params["update"], app.query_params["lambda_fair"]) == ("ratio", "2")
+
+
+def test_a_loss_of_accuracy_is_said_first():
+    result = SimpleNamespace(path=pd.DataFrame({"accuracy": [0.7, 0.68, 0.6]}), keep=lambda name, made: [])
+    assert page._first(result)[0].startswith(
+        "The model that the pages open with is right about 60.0% of people, f about 70.0%"
+    )
+    result.path = pd.DataFrame({"accuracy": [0.7, 0.66]})
+    assert page._first(result) == []

@@ -38,8 +38,8 @@ TWO = hundred((0.15, 0.37, 0.24, 0.02), (0.59, 0.6, 0.02, 0.01))
 
 
 def test_an_upload_is_told_by_the_names_chosen():
-    assert story("en", TASKS["law_school"]) == "A law school predicts who will pass the bar."
-    assert story("fr", TASKS["law_school"]) == "Une faculté de droit prédit qui réussira l’examen du barreau."
+    assert story("en", TASKS["law_school"]) == "A law school predicts who passes the bar."
+    assert story("fr", TASKS["law_school"]) == "Une faculté de droit prédit qui réussit l’examen du barreau."
     assert story("en", OWN) == "A model decides about people: “hired: yes” or “hired: no”."
 
 
@@ -68,4 +68,4 @@ def test_somebody_is_never_rounded_to_nobody():
 
 
 def test_labels_have_the_rates():
-    assert label_of("en", OWN, 0, TWO.iloc[0]) == "People in “A”: 37, was 15"
+    assert label_of("en", OWN, 0, TWO.iloc[0]) == "People in “A”: 15 → 37"

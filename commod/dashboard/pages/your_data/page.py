@@ -1,6 +1,5 @@
 """Your data: a session brings its own table, says what is what in it, uses it on all pages, and forgets it."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +7,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
+from commod.dashboard.model.fitted import FitResult, trouble_in_words
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.pages.your_data import groups, roles
 from commod.dashboard.pages.your_data.draft import Draft, UnansweredError, draft, kept
@@ -26,7 +26,7 @@ from commod.datasets import Choice, ChoiceError, load_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.own import Done
 from commod.datasets.roles import columns_of_roles
-from commod.experiments.start import Start
+from commod.experiments.start import FORMS, Start
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, count_of
 from commod.wording import with_capital
 
@@ -174,11 +174,15 @@ def _in_use(waiting: Any) -> None:
     st.header(f"In use: {escape_markdown(task.spec.title)}")
     try:
         start = _start(own, waiting)
-        st.success("All pages work on these data now.", icon=":material/check:")
-        if told := start.care or _costs(start.right):
+        opens = defaults(own.name).looked_at_as(session.current())
+        how = f"by {FORMS[opens.update]}" if opens.lambda_fair else "with f as it is"
+        st.success(f"All pages work on these data now. They open {how}.", icon=":material/check:")
+        for told in _first(result_of(tasks.fit(opens), waiting, "Training this model")):
             st.warning(escape_markdown(told), icon=":material/warning:")
         with st.expander("Why the pages open with this model"):
             st.markdown(escape_markdown(start.told))
+        if start.papers and button("Open with the paper's form", "", session.go_to, replace(opens, **start.papers)):
+            st.switch_page("app.py")
     except ValueError as error:
         waiting.empty()
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
@@ -192,14 +196,12 @@ def _in_use(waiting: Any) -> None:
         button("Forget these data", "delete", _forget)
 
 
-def _costs(right: Mapping[str, float]) -> str:
-    """What the opening model costs, if that is much."""
-    if not right or right["f"] - right["g"] < COSTLY:
-        return ""
-    return (
-        f"The model that the pages open with is right about {right['g']:.1%} of people, f about {right['f']:.1%}. "
-        "Move the slider on Explore to the left to lose less."
-    )
+def _first(opened: FitResult) -> list[str]:
+    """What has to be said before somebody goes on: what is wrong with the opening model, or what it costs."""
+    found, (before, after) = trouble_in_words(opened), opened.path["accuracy"].iloc[[0, -1]]
+    costs = f"The model that the pages open with is right about {after:.1%} of people, f about {before:.1%}. "
+    dear = [f"{costs}Move the slider on Explore to the left to lose less."] * (before - after >= COSTLY)
+    return found or dear
 
 
 def _start(own: OwnData, waiting: Any) -> Start:
