@@ -74,14 +74,13 @@ def plot_waterfall(
     """The running sum, a row for each term.
 
     `frame`: ``label`` (two lines, parted by "|", with the term's value), ``rank``, ``kind`` ("f", "g", "up" or "down"),
-    ``start, end`` (of the bar), ``chance`` (at its end), ``ratio`` (what it adds to r, if anything). `outcomes`: what a
-    score below and above 0 decides. `favourable`: which of them is better for a person; terms that lead to it have its
-    colour. `line`: the logit at 0, where the sum is a logit; the axis then has chances.
+    ``start, end`` (of the bar), ``chance`` (at its end). `outcomes`: what a score below and above 0 decides.
+    `favourable`: which of them is better for a person; terms that lead to it have its colour. `line`: the logit at 0,
+    where the sum is a logit; the axis then has chances.
     """
     low, high = outcomes
     styles = term_styles(outcomes, favourable)
     names = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
-    ratio = [("ratio:Q", "In r", "+.3f")] if "ratio" in frame else []
     colours = [palette.F, palette.G, *(style.colour for style in styles)]
     scale = alt.Scale(zero=True)
     if line is None:
@@ -98,7 +97,7 @@ def plot_waterfall(
         x2="end:Q",
         y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
         color=coloured("kind:N", ["f", "g", "up", "down"], colours, None),
-        tooltip=tips(("line:N", "Term"), *ratio, so_far),
+        tooltip=tips(("line:N", "Term"), so_far),
     )
     # Once, not for each row; its meaning is told beside the chart, so it is no symbol of its own.
     turns = alt.Chart().transform_filter("datum.rank == 0").encode(x=alt.datum(0))

@@ -125,22 +125,24 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
         sides = {"cannot tell" if holds else "fail"}
     verdict = sides.pop() if len(sides) == 1 else "cannot tell"
     row |= {"verdict": verdict, "holds": holds, "takes": "" if holds else _takes(rule, limit, measured)}
-    told = f"{rule.show(measured.value)}{_interval(rule, measured)}, and {rule.wanted(limit)} is required"
+    told, chance = f"{rule.show(measured.value)}{' for everyone' if measured.exact else ''}", _intervals(rule, measured)
     if verdict != "cannot tell":
-        return row | {"sentence": f"{told}." if holds else f"{told}: it {row['takes']}."}
+        return row | {"sentence": f"{told}.{chance}" if holds else f"{told}: it {row['takes']}.{chance}"}
     if rule.name == "worse_off" and limit == 0:
         told = f"Nobody of these {facts.people:,} people is worse off, but only an update by which nobody can lose"
         return row | {"sentence": f"{told} rules it out for all others."}
     if of_refits not in (None, "pass" if holds else "fail"):
-        return row | {"sentence": f"{told}: refits on other training rows differ, which no more test people settle."}
+        return row | {
+            "sentence": f"{told}: refits on other training rows differ, which no more test people settle.{chance}"
+        }
     more = more_people(measured, limit, facts.people)
     if math.isnan(more):
         side = "on the right side of" if holds else "short of"
         never = f"it is {side} the limit, but so near to it that practically no number of test people would settle it"
-        return row | {"sentence": f"{told}: {never}."}
+        return row | {"sentence": f"{told}: {never}.{chance}"}
     people = "more test person" if more == 1 else "more test people"
     settled = f"would settle that it {'holds' if holds else 'does not hold'}, if the value stays"
-    return row | {"more_people": more, "sentence": f"{told}: about {rounded(more)} {people} {settled}."}
+    return row | {"more_people": more, "sentence": f"{told}: about {rounded(more)} {people} {settled}.{chance}"}
 
 
 def _side(rule: Rule, limit: float, ends: tuple[float, float]) -> Verdict:
@@ -162,15 +164,15 @@ def _takes(rule: Rule, limit: float, measured: Measured) -> str:
     return f"takes {count:,} {word} {rule.thing[count != 1]}{same}"
 
 
-def _interval(rule: Rule, measured: Measured) -> str:
-    """Both intervals in brackets."""
-    if measured.exact:
-        return " for everyone"
-    low, high = measured.people
-    told = f" [{rule.show(low)}, {rule.show(high)}] with other people"
-    if math.isnan(measured.refits[0]):
-        return told
-    return f"{told}, [{rule.show(measured.refits[0])}, {rule.show(measured.refits[1])}] with other training rows"
+def _intervals(rule: Rule, measured: Measured) -> str:
+    """What chance leaves open: both intervals in brackets."""
+    ends = {"people": (math.nan, math.nan) if measured.exact else measured.people, "training rows": measured.refits}
+    told = [
+        f"[{rule.show(low)}, {rule.show(high)}] with other {what}"
+        for what, (low, high) in ends.items()
+        if not math.isnan(low)
+    ]
+    return f" {', '.join(told)}." if told else ""
 
 
 def _why_unknown(rule: Rule) -> str:

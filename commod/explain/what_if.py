@@ -10,9 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.datasets.task import Task
-from commod.explain.concepts import constants_in_words, explain_loadings
+from commod.explain.concepts import constants_in_words, explain_loadings, in_a_sentence
 from commod.models.adversary import sigmoid
 from commod.models.estimator import Commod
+from commod.wording import with_capital
 
 __all__ = [
     "FeatureRange",
@@ -185,7 +186,7 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
         origins = [str(column) for column, _ in g.encoder_.origin_]
         inner = inner[adds].groupby(np.array(origins), sort=False).sum().assign(value=np.nan)
         inner = inner.iloc[np.argsort(-inner["logit"].abs().to_numpy(), kind="stable")]
-    names = _term_names(g, task, by)
+    names = _term_names(g, task, x, by)
     rows: list[tuple[Any, ...]] = [("f", "Score of f", "f", np.nan, *first[adds])]
     rows.append(("constant", constants_in_words(g), "term", np.nan, *constant[adds]))
     for name, row in inner.iterrows():
@@ -203,14 +204,24 @@ def explain_sum(g: Commod, task: Task, x: pd.DataFrame, *, by: str = "concept") 
     return frame
 
 
-def _term_names(g: Commod, task: Task, by: str) -> dict[str, str]:
+def _term_names(g: Commod, task: Task, x: pd.DataFrame, by: str) -> dict[str, str]:
+    """What this person shows ("Low LSAT score"): of each column, or of each concept what adds most to it."""
+    terms, shown = g.explain_prediction(x, by="feature"), {}
+    values = terms["value"].iloc[2 : 2 + len(g.encoder_.origin_)]
+    for (column, level), value in zip(g.encoder_.origin_, values, strict=True):
+        cell, label = x[column].iloc[0], in_a_sentence(task.label(column), str(column))
+        words = f"{label} “{cell}”" if level is not None else f"{'low' if value < 0 else 'high'} {label}"
+        shown[str(column)] = label if pd.isna(cell) else words
     if by == "column":
-        return {str(column): task.label(column) for column, _ in g.encoder_.origin_}
-    names = {}
-    loadings = explain_loadings(g, task)
+        return {name: told if told.startswith(name) else with_capital(told) for name, told in shown.items()}
+    loadings, names = explain_loadings(g, task), {}
+    origins = dict(zip(values.index, (str(column) for column, _ in g.encoder_.origin_), strict=True))
+    times = np.where(loadings["concept"].isin(g.shift_weights_.index), 1.0, terms["logit"].iloc[0])
+    loadings["adds"] = loadings["contribution"] * loadings["feature"].map(values) * times
     for concept, part in loadings.groupby(loadings["concept"].str.removesuffix(", shift"), sort=False):
-        columns = list(dict.fromkeys(label.partition(": ")[0] for label in part["label"]))
-        names[str(concept)] = f"{concept}|{columns[0]}{' and others' if len(columns) > 1 else ''}"
+        adds = part.groupby(part["feature"].map(origins), sort=False)["adds"].sum()
+        most = shown[str((adds * np.sign(adds.sum())).idxmax())]
+        names[str(concept)] = f"{concept}|{'mostly ' if len(adds) > 1 else ''}{most}"
     return names
 
 

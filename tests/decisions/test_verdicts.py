@@ -95,8 +95,9 @@ def test_how_many_more_people_is_rounded_says_which_way_and_ends_somewhere():
     def told(value):
         return one("p_rule", 0.8, Measured(value, (value - 0.04, value + 0.04)))
 
-    assert told(0.781)["sentence"].endswith(
-        "about 8,100 more test people would settle that it does not hold, if the value stays."
+    assert told(0.781)["sentence"] == (
+        "0.781: about 8,100 more test people would settle that it does not hold, if the value stays. "
+        "[0.741, 0.821] with other people."
     )
     assert "would settle that it holds, if the value stays." in told(0.82)["sentence"]
     never = told(0.7995)

@@ -47,6 +47,9 @@ def test_the_sum_begins_at_f_and_ends_at_g(fitted, by):
         assert frame["ratio"].iloc[:-1].sum() == pytest.approx(ratio[0])
         assert frame["shift"].iloc[:-1].sum() == pytest.approx(shift[0])
         assert (frame["start"].iloc[[0, -1]] == 0).all()
+        if by == "column" and "lsat" in x:
+            lsat = "Low" if x["lsat"].iloc[0] < c.train.X["lsat"].mean() else "High"
+            assert f"{lsat} LSAT score" in frame["label"].tolist()
     with pytest.raises(ValueError, match="'concept' or 'column'"):
         explain_sum(g, c.task, x, by="level")
 

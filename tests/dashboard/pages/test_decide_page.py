@@ -68,7 +68,7 @@ def test_a_requirement_is_switched_on_and_given_a_number():
     assert app.query_params["req"] == "changed:0.08"
     fine(app.number_input(key="required_changed").set_value(20.0).run())
     assert app.query_params["req"] == "changed:0.2"
-    assert "**The model on your screen meets the requirement.**" in words(app)
+    assert "**Yes, by what you require.** The model on your screen meets the requirement." in words(app)
     fine(app.pills(key="required").set_value([]).run())
     assert "req" not in app.query_params
 
@@ -92,7 +92,7 @@ def test_every_model_is_judged_by_every_requirement(decided):
     assert "refits [" in found["A P-Rule of 0.5 or more"][0]
     assert "refits [" not in found["A P-Rule of 0.5 or more"][2]
     assert "chosen on the people on whom it is judged" in captions(app)
-    assert "Search for less discriminatory alternatives" in [header.value for header in app.header]
+    assert "Does another model do better?" in [header.value for header in app.header]
     assert re.search(r"\d+ models searched\.", captions(app))
     assert "On 18 November 2026" in captions(app)
 

@@ -460,7 +460,7 @@ def test_every_export_opens(capsys, tmp_path, monkeypatch):
     result = fitted()
     offered = take_home.exports(result, result.settings)
     made = {export.title: export.make() for export in offered}
-    assert list(made) == ["Report", "Predictions", "Impact ratios", "Model card", "Recipe", "Model", "Loader"]
+    assert list(made) == ["Report", "Predictions", "Impact ratios", "Model", "Loader", "Recipe", "Model card"]
     for export in offered:
         assert re.fullmatch(r"[a-z_]+\.(html|csv|md|py|json)", export.name)
         told = take_home._size(len(made[export.title]))
@@ -502,8 +502,8 @@ def test_names_of_files_are_safe():
 
 def test_the_page_offers_seven_files_for_the_model_of_the_sliders():
     app = fine(run(PAGE))
-    labels = ["Report as HTML", "Predictions as CSV", "Impact ratios as CSV", "Model card as Markdown"]
-    labels += ["Recipe as Python", "Model as JSON", "Loader as Python"]
+    labels = ["Report as HTML", "Predictions as CSV", "Impact ratios as CSV", "Model as JSON"]
+    labels += ["Loader as Python", "Recipe as Python", "Model card as Markdown"]
     assert [button.label for button in app.get("download_button")] == labels
     assert f"({take_home._size(len(fitted().as_json().encode()))})" in words(app)
     code = " ".join(block.value for block in app.main.code)

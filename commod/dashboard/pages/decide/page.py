@@ -21,6 +21,14 @@ EXPLAINED = "\n\n".join(
     f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits", "splits"))
 )
 
+# The page's answer to the question in its title.
+ANSWERS = {
+    "pass": "Yes, by what you require.",
+    "fail": "No, by what you require.",
+    "cannot tell": "Cannot be told yet.",
+    "does not apply": "There is nothing to check.",
+}
+
 
 def show() -> None:
     """The page, from top to bottom."""
@@ -43,10 +51,11 @@ def show() -> None:
         return
     beside = others.Beside(session.current(), result, required)
     answers, shown = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
-    told.markdown(f"**{verdict_in_words(shown.checked, shown.facts.people, 'The model on your screen')}**")
+    sentence = verdict_in_words(shown.checked, shown.facts.people, "The model on your screen")
+    told.markdown(f"**{ANSWERS[shown.verdict]}** {sentence}")
     st.header("Does it hold?", anchor="verdict", help=EXPLAINED)
     verdict.draw_verdict(shown, required, answers)
-    st.header("Search for less discriminatory alternatives", anchor="others", help=tip("lda"))
+    st.header("Does another model do better?", anchor="others", help=tip("lda"))
     beside.draw()
     pairs.show(required)
     st.header("Seal the decision", anchor="sign")

@@ -44,12 +44,10 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/take_home.py")
     st.title("Take this model home")
-    st.markdown("The model of the sliders, as files: to be read, counted, run elsewhere, and made again.")
     result = current_model()
     session.keep_link()
-    _files(result, session.current())
+    page = _files(result, session.current())
     _how_to(result)
-    page = _page(result)
     # Report and predictions tell whether it would happen again: begun here, it is there when they are asked for.
     draw_pending(Pending(submit(tasks.refits(result)), lambda _: None), page)
 
@@ -88,8 +86,8 @@ def exports(
             "Report",
             "HTML",
             ":material/description:",
-            "To read, print or send on: a bias profile with settings, figures, charts, concepts in words, who changed, "
-            "impact ratios by category, what the EU AI Act asks for, limits and caveats.",
+            "For those who decide: verdicts, figures and charts, who changed and why, what US and EU law asks for, and "
+            "limits. To read, print or send on.",
             file_name(result, "bias_profile", "html"),
             f"about {_size(REPORT_SIZE)}",
             partial(_report, result, settings, code, required, record),
@@ -98,8 +96,8 @@ def exports(
             "Predictions",
             "CSV",
             ":material/table:",
-            f"To count for yourself: the {len(result.scene.test):,} test {spec.people} with group, label, the scores "
-            f"and decisions of f and g, {sums}, how sure f was{again}. 1 is “{spec.outcomes[1]}”.",
+            f"For your spreadsheet: a row for each of the {len(result.scene.test):,} test {spec.people}, with group, "
+            f"label, scores and decisions of f and g, {sums}, how sure f was{again}. 1 is “{spec.outcomes[1]}”.",
             file_name(result, "predictions", "csv"),
             f"about {_size(len(result.scene.test) * ROW_SIZE)}",
             lambda: predictions_csv(result, None if many else result_of(tasks.refits(result))),
@@ -108,38 +106,18 @@ def exports(
             "Impact ratios",
             "CSV",
             ":material/balance:",
-            "To report to others: selection and scoring rates and impact ratios of f and g by category, in the form of "
-            "New York City's Local Law 144. Not an independent audit.",
+            "For an auditor: selection rates and impact ratios of f and g by category, in the form of New York City's "
+            "Local Law 144. It is not itself an independent audit.",
             file_name(result, "impact_ratios", "csv"),
             "about 2 kB",
             lambda: safe_csv(impact_ratios(result)),
         ),
         Export(
-            "Model card",
-            "Markdown",
-            ":material/id_card:",
-            "To publish g: what it is for, its figures and caveats, with the metadata that model hubs read. Save it as "
-            "README.md beside the model file.",
-            file_name(result, "model_card", "md"),
-            "about 5 kB",
-            lambda: model_card(result, code, _today()).encode(),
-        ),
-        Export(
-            "Recipe",
-            "Python",
-            ":material/code:",
-            "To make the same model again, from the data on, with the library.",
-            file_name(result, "model", "py"),
-            _size(len(code.encode())),
-            code.encode,
-        ),
-        Export(
             "Model",
             "JSON",
             ":material/data_object:",
-            f"To decide elsewhere: how a row of the file is read and encoded, {sums} and its concepts, "
-            f"{of_f.get(sizes['f'], 'f included')}. For later batches it also holds counts by group and "
-            "outcome, and how each column is distributed.",
+            f"For deciding elsewhere: how a row is read, {sums} and its concepts, "
+            f"{of_f.get(sizes['f'], 'f included')}. The page “Still true?” holds later people against it.",
             file_name(result, "model", "json"),
             _size(sizes["json"]),
             lambda: result.as_json().encode(),
@@ -148,22 +126,45 @@ def exports(
             "Loader",
             "Python",
             ":material/extension:",
-            "To run the model where nothing of this project is installed: one file that needs only numpy.",
+            "For running the model where this project is not installed: one file that needs only numpy.",
             LOADER,
             _size(len(_loader())),
             _loader,
         ),
+        Export(
+            "Recipe",
+            "Python",
+            ":material/code:",
+            "For training the same model again with the library, from the data on.",
+            file_name(result, "model", "py"),
+            _size(len(code.encode())),
+            code.encode,
+        ),
+        Export(
+            "Model card",
+            "Markdown",
+            ":material/id_card:",
+            "For publishing g: what it is for, its figures and caveats, as model hubs read them. Save it as README.md "
+            "beside the model.",
+            file_name(result, "model_card", "md"),
+            "about 5 kB",
+            lambda: model_card(result, code, _today()).encode(),
+        ),
     ]
 
 
-def _files(result: FitResult, settings: Settings) -> None:
-    words = f"{result.task.spec.title}, {in_words(result.settings)}. {result.verdict}"
-    st.caption(escape_markdown(words))
+def _files(result: FitResult, settings: Settings) -> Pending | None:
+    st.markdown(escape_markdown(result.verdict))
+    st.caption(escape_markdown(f"{result.task.spec.title}, {in_words(result.settings)}. The model of the sliders, as:"))
     report, *others = exports(result, settings, session.requirements(), signed_decision())
-    _file(report, st.container(border=True))
+    first, second = (column.container(border=True, height="stretch") for column in st.columns(2, gap="small"))
+    _file(report, first)
+    with second:
+        page = _page(result)
     for pair in zip(others[::2], others[1::2], strict=True):
         for export, column in zip(pair, st.columns(2, gap="small"), strict=True):
             _file(export, column.container(border=True, height="stretch", vertical_alignment="distribute"))
+    return page
 
 
 def _file(export: Export, place: Any) -> None:
@@ -174,31 +175,30 @@ def _file(export: Export, place: Any) -> None:
 
 def _page(result: FitResult) -> Pending | None:
     """A page that needs no server, which takes minutes to make: begun when somebody asks for it."""
-    with st.container(border=True):
-        st.markdown(
-            "**Page without a server** (about 1 MB)  \nTo hand out: all sliders, both criteria and every update in one "
-            "HTML file, with a five-minute lesson. It opens on any phone or computer and needs no network."
-        )
-        settings, own = result.settings, not is_shipped(result.task.name)
-        rows = own and st.checkbox(f"Put rows of up to {MOST_PEOPLE} test people into the file", key="take_rows")
-        place, task = st.empty(), tasks.standalone(settings)
-        name, address = file_name(result, "page", "html"), (st.context.url or "").partition("/take_home")[0]
+    st.markdown(
+        "**Page without a server** (about 1 MB)  \nFor a class or a colleague: all sliders and a five-minute lesson in "
+        "one file. It opens on any phone or computer, without a network."
+    )
+    settings, own = result.settings, not is_shipped(result.task.name)
+    rows = own and st.checkbox(f"Put rows of up to {MOST_PEOPLE} test people into the file", key="take_rows")
+    place, task = st.empty(), tasks.standalone(settings)
+    name, address = file_name(result, "page", "html"), (st.context.url or "").partition("/take_home")[0]
 
-        def ready(parts: list[bytes]) -> None:
-            make = partial(page_html, settings, grid_of(settings), parts, people=rows, app=address)
-            offer("Page as HTML", lambda: make().encode(), name, place=place, key="take_page", icon=":material/web:")
+    def ready(parts: list[bytes]) -> None:
+        make = partial(page_html, settings, grid_of(settings), parts, people=rows, app=address)
+        offer("Page as HTML", lambda: make().encode(), name, place=place, key="take_page", icon=":material/web:")
 
-        def look(ticket: Ticket) -> None:
-            place.progress(ticket.progress, in_line("Training every model", ticket))
+    def look(ticket: Ticket) -> None:
+        place.progress(ticket.progress, in_line("Training every model", ticket))
 
-        if (parts := get(task)) is not None:
-            ready(parts)
-        elif (
-            place.button("Make the page (takes some minutes)", key="make_page")
-            or st.session_state.get("page_asked_for") == settings
-        ):
-            st.session_state["page_asked_for"] = settings
-            return Pending(submit(task), lambda ticket: ready(ticket.result()), look)
+    if (parts := get(task)) is not None:
+        ready(parts)
+    elif (
+        place.button("Make the page (takes some minutes)", key="make_page")
+        or st.session_state.get("page_asked_for") == settings
+    ):
+        st.session_state["page_asked_for"] = settings
+        return Pending(submit(task), lambda ticket: ready(ticket.result()), look)
     return None
 
 

@@ -1,7 +1,6 @@
 """What f and g say of a person, and why: the sum that leads from the one to the other, and SHAP's account beside it."""
 
 import re
-from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -77,15 +76,10 @@ def _arithmetic(person: Person) -> str:
         says = escape_markdown(person.task.spec.outcomes[int(row["g"])])
         does = "moves just across the line" if changed else "keeps f's score"
         return _minus(f"The balance is {row['balance']:+.2f}, so g says “{says}” and {does}. Dashed: the line, {line}.")
-    if person.result.g.has_shift:
-        told = (
-            f"Here r = {row['ratio']:.2f} and s = {row['shift']:+.2f}: the decision {'turns' if changed else 'stays'}"
-        )
-    elif changed:
-        told = f"Here r = {row['ratio']:.2f}. It is below 0, so the decision turns"
-    else:
-        told = f"Here r = {row['ratio']:.2f}. It is above 0, so the decision stays"
-    return _minus(f"{told}. Dashed: the line, {line}.")
+    side = "other side: the decision turns" if changed else "same side: the decision stays"
+    shift = f" and adds s = {row['shift']:+.2f}" if person.result.g.has_shift else ""
+    kept = f"g multiplies how far f's score lies from the line by r = {row['ratio']:.2f}{shift}."
+    return _minus(f"{kept} That leads to the {side}. Dashed: the line, {line}.")
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:
@@ -163,7 +157,7 @@ def draw_sum(person: Person) -> None:
     st.html(html_legend(term_styles(**options)))
     draw(
         plot_waterfall,
-        _bars(person, frame, columns),
+        _bars(person, frame),
         alt="The sum that leads from the score of f to that of g, a bar for each term.",
         table=Table("The sum as a table", "what_if_table", columns, lambda: _sum_rows(person, frame)),
         caption=_arithmetic(person) if person.acted_on else _not_acted_on(person),
@@ -174,7 +168,7 @@ def draw_sum(person: Person) -> None:
             by_column = explain_sum(person.result.g, person.task, person.edited, by="column")
             table = Table("The sum by feature", "what_if_features_table", columns)
             alt = "The sum that leads from the score of f to that of g, a bar for each feature."
-            draw(plot_waterfall, _bars(person, by_column, columns), alt=alt, table=table.title, **titled)
+            draw(plot_waterfall, _bars(person, by_column), alt=alt, table=table.title, **titled)
             show_table(table, _sum_rows(person, by_column))
 
 
@@ -184,7 +178,7 @@ def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:
     return {name: about for name, about in _SUM.items() if name not in missing}
 
 
-def _bars(person: Person, frame: pd.DataFrame, columns: Collection[str]) -> pd.DataFrame:
+def _bars(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
     """Beside its name stands to what chance a bar leads; where the sum only decides, what it adds to that."""
     kind = np.where(frame["part"] == "term", np.where(frame["logit"] > 0, "up", "down"), frame["part"])
     end = person.result.scene.probabilities(frame["end"].to_numpy())
@@ -196,8 +190,7 @@ def _bars(person: Person, frame: pd.DataFrame, columns: Collection[str]) -> pd.D
         else:
             told = f"{'' if kind[place] in ('f', 'g') else 'to '}{score_in_words(end[place])}"
             labels.append(f"{name}: {told}{bar}{more}" if len(name) < LONG else f"{name}|{told}")
-    shown = frame[["start", "end", *(["ratio"] if "ratio" in columns else [])]]
-    return shown.assign(label=labels, kind=kind, chance=end, rank=range(len(frame)))
+    return frame[["start", "end"]].assign(label=labels, kind=kind, chance=end, rank=range(len(frame)))
 
 
 def _sum_rows(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
@@ -236,10 +229,10 @@ def draw_shap(person: Person) -> None:
         frame.head(MAX_BARS),
         Table("Both accounts as a table", "what_if_accounts", _ACCOUNTS, accounts),
         alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP.",
-        caption=f"Both split the same number, {splits} less f's logit. COMMOD's terms are read from the model and "
-        "begin at its constant; SHAP's are estimated against other people and begin at their average. Thin lines: how "
-        f"far SHAP's bar moves when those people are drawn anew.{less}",
-        title="Adds to the balance" if decides else "Adds to g's logit against f's",
+        caption="COMMOD's bars are read from the model and begin at everybody's starting value. SHAP's are estimated: "
+        "they compare this person with others and begin at the others' average. Thin lines: how far they move with "
+        f"others drawn anew. Both add up to {splits} less f's logit.{less}",
+        title="Adds to the balance" if decides else "Pushes the score up or down (logit)",
         label_limit=150,
     )
 

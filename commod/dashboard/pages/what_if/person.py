@@ -160,7 +160,7 @@ def choose(result: FitResult, state: State) -> None:
             f"Person ({len(among):,} of {len(before):,} {result.task.spec.people})",
             listed,
             format_func=in_words,
-            width=290,
+            width=240,
             **mirrored("what_if_pick", state.person, take),
         )
         shown = mirrored("what_if_person", state.person, take)
@@ -174,7 +174,7 @@ def choose(result: FitResult, state: State) -> None:
 
 MAX_EDITS = 5
 # Of the words of an edit, in pixels: beside its button on a wide page, above it on a phone.
-EDIT_WIDTH = 350
+EDIT_WIDTH = 320
 # A number with more steps than this is typed, not slid.
 MAX_STEPS = 1000
 
@@ -257,24 +257,21 @@ def suggest_edits(person: Person, state: State) -> None:
     more = " One more feature can do it with a larger edit." if left == 1 else more
     start = "from the values as edited" if person.edits else "one feature at a time"
     st.caption(
-        f"The smallest edits first, {start}, within the data's range. Standard deviations are those of the "
-        f"feature (of a category: as if its levels were 1 apart).{more}"
+        f"The smallest edits first (in standard deviations of the feature), {start}, within the data's range.{more}"
     )
 
 
 def _edit_words(person: Person, row: Any, others: int) -> str:
     known, feature = person.ranges[row.column], _feature(person.task, row.column)
-    unit = feature.unit if feature is not None else ""
-    change = f"{known.in_words(row.after - row.before, '+')} {unit}".strip() + ", " if known.is_number else ""
+    unit = f" {feature.unit}" if feature is not None and feature.unit not in ("", "count") else ""
+    change = f" ({known.in_words(row.after - row.before, '+')}{unit})" if known.is_number else ""
     before, after = (escape_markdown(known.in_words(value)) for value in (row.before, row.after))
     also = f", as with {others} other level{'s' if others > 1 else ''}" if others else ""
     moved, stays = ("g", "f") if row.moved == "g" else ("f", "g")
     says = escape_markdown(person.task.spec.outcomes[getattr(row, moved)])
-    size = f"{row.size:.1f}" if row.size >= 0.1 else f"{row.size:.2f}"
     end = (
         f"{moved} then says “{says}” too" if person.now["changed"] else f"{moved} then says “{says}”, {stays} does not"
     )
     gains = feature is not None and known.is_number and feature.merit * (row.after - row.before) > 0
     hurts = " **More merit hurts here.**" if gains and getattr(row, moved) != person.task.spec.favourable else ""
-    how_far = f"{change}{size} standard deviations"
-    return f"**{escape_markdown(row.label)}** {before} → **{after}** ({how_far}){also}: {end}.{hurts}"
+    return f"**{escape_markdown(row.label)}** {before} → **{after}**{change}{also}: {end}.{hurts}"
