@@ -9,7 +9,7 @@ import numpy as np
 
 from commod.cli.output import show_progress, tell
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_names, task_of_file
-from commod.datasets.choice_options import add_options, given_options
+from commod.datasets.choice import add_options, given_options
 from commod.explain.model_warnings import base_model_warnings, first_scores
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES

@@ -16,14 +16,14 @@ import pandas as pd
 from commod.cli.arguments import backend_in, form_in, methods_in, scene_in, settings_in
 from commod.cli.output import check_folder, content_of, end_progress, one_line, plain, say, show_progress, tell
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_of_file
-from commod.datasets.choice_options import roles_in
+from commod.datasets.choice import roles_in
 from commod.explain.concepts import form_in_words
 from commod.explain.model_warnings import model_warnings
+from commod.metrics.counts import new_people_interval
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
-from commod.metrics.intervals import new_people_interval
 from commod.models import Commod, evaluate, figures_of
-from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import available_methods, overview, overview_in_words
+from commod.models.evaluation import judged_elsewhere
 
 if TYPE_CHECKING:
     from commod.experiments import Scene

@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from commod.datasets import roles
-from commod.datasets.choice import Choice, ChoiceError
-from commod.datasets.choice_options import COLUMN_FIELDS, roles_of
+from commod.datasets.choice import COLUMN_FIELDS, Choice, ChoiceError, roles_of
 from commod.datasets.columns import guess_columns
 from commod.datasets.leaks import find_leaks, find_repeats
 from commod.datasets.own import make_task, with_a_line

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import own_groups, raw
-from commod.datasets.choice import Choice, ChoiceError
-from commod.datasets.choice_options import roles_of
+from commod.datasets.choice import Choice, ChoiceError, roles_of
 from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule

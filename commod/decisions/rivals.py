@@ -15,7 +15,7 @@ from commod.decisions.requirements import RULES, Requirements
 from commod.decisions.verdicts import Verdict, check_requirements, overall
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
-from commod.models.collapse import collapse_in_words, overturned_in_words
+from commod.models.evaluation import collapse_in_words, overturned_in_words
 
 # Of the models that meet the requirements, so many are looked at for one that meets them beyond doubt.
 LOOKED_AT = 10

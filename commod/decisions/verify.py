@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Task
-from commod.datasets.choice_options import roles_in
+from commod.datasets.choice import roles_in
 from commod.datasets.load import lent
 from commod.decisions.facts import Facts, facts_of, facts_of_f
 from commod.decisions.record import (

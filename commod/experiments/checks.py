@@ -11,9 +11,8 @@ from commod.experiments.match import Match
 from commod.experiments.refits import Refits
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell, Model, Report, Sweep, Trained, train_cell
-from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record
-from commod.explain.plausibility import explain_record
-from commod.explain.proxies import explain_proxies
+from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record, explain_record
+from commod.explain.groups import explain_proxies
 from commod.explain.what_if import explain_merit
 from commod.metrics.calibration import calibration_by_group, reliability_table
 

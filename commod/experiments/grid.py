@@ -16,7 +16,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from commod.datasets import Task, add_task, is_known, is_shipped, load_task
-from commod.experiments.measure import MEASURES, row_of
+from commod.experiments.match import MEASURES, row_of
 from commod.experiments.scene import Scene, SceneKey, prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, fit_cell, lines_of
 from commod.installation import MissingExtraError, needs_extra

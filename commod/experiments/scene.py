@@ -14,10 +14,9 @@ import pandas as pd
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
 from commod.datasets.load import lent
-from commod.explain.plausibility import certainty, counts_of_changes
-from commod.metrics.counts import counts_of_codes
+from commod.explain.checks import certainty, counts_of_changes
+from commod.metrics.counts import counts_of_codes, left_out_in_words
 from commod.metrics.figures import CRITERIA, key_figures_of
-from commod.metrics.small_groups import left_out_in_words
 from commod.models import Commod
 from commod.models.base_models import GIVEN_SCORES, BaseModel, base_logits, logits_of_probabilities, train_base_model
 from commod.models.competitors.membership import Membership

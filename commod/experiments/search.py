@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from commod.datasets import Split, TabularEncoder
-from commod.explain.plausibility import SURE, certainty
+from commod.explain.checks import SURE, certainty
 from commod.metrics.counts import Counts, counts_of_codes
 from commod.models import Commod
 from commod.models.base_models import BaseModel, base_logits, fit_weighted

@@ -17,14 +17,13 @@ import pandas as pd
 from commod.datasets import Split, Task
 from commod.experiments.search import LAMBDA_GRIDS, effective_weight, folds_of, line_of, probabilities
 from commod.experiments.sweep import Report, concept_settings
-from commod.explain.plausibility import SURE
-from commod.metrics.counts import Counts
+from commod.explain.checks import SURE
+from commod.metrics.counts import Counts, compared_groups
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts
-from commod.metrics.small_groups import compared_groups
 from commod.models import Commod, WarmStart
 from commod.models.base_models import BaseModel, base_logits, train_base_model
-from commod.models.collapse import judged_elsewhere
+from commod.models.evaluation import judged_elsewhere
 from commod.models.rescaler import acts_on_of
 from commod.models.validation import check_choice
 from commod.theory import best_curve

@@ -26,12 +26,20 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from commod.metrics.auc import compare_auc
-from commod.metrics.calibration import compare_calibration
-from commod.metrics.counts import Counts, effective_size, same_length, sizes_of_groups, tally, values_of_groups
+from commod.metrics.calibration import compare_auc, compare_calibration
+from commod.metrics.counts import (
+    Counts,
+    as_binary,
+    as_weight,
+    effective_size,
+    same_length,
+    sizes_of_groups,
+    tally,
+    values_of_groups,
+    wilson_interval,
+)
 from commod.metrics.fairness import Extremes, Values
 from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_counts, wholes_of_counts
-from commod.metrics.intervals import wilson_interval
 
 N_BOOTSTRAP = 1000
 # People added to each of the four cells (Ŷ^f, Ŷ^g) of a stratum: for every rate of one model that is Jeffreys' prior.
@@ -304,3 +312,38 @@ def interval_of_difference(of_f: Values, of_g: Values, ends_f: Ends, ends_g: End
         return float(np.sqrt((1 - together) * (own**2 + opposite**2) + together * (own - same) ** 2))
 
     return g - f - reach(down_g, up_f, down_f), g - f + reach(up_g, down_f, up_f)
+
+
+def change_rate(predictions_f: Any, predictions_g: Any, *, sample_weight: Any = None) -> float:
+    """P(Ŷ ≠ Ŷ^f), the share of decisions that differ. Range 0 to 1; 0 means g decides as f does."""
+    f, g = as_binary(predictions_f, "predictions_f"), as_binary(predictions_g, "predictions_g")
+    weight = None if sample_weight is None else as_weight(sample_weight)
+    same_length(predictions_f=f, predictions_g=g, **({} if weight is None else {"sample_weight": weight}))
+    return float(np.mean(f != g) if weight is None else np.average(f != g, weights=weight))
+
+
+def change_table(
+    predictions_f: Any, predictions_g: Any, *, sensitive_features: Any, sample_weight: Any = None
+) -> pd.DataFrame:
+    """Changes by group and direction, one row per group.
+
+    Columns ``count`` (size of the group), ``raised`` and ``lowered`` (decisions that went 0→1 and 1→0), ``changed``
+    (their sum), all in rows, and the shares ``raised_rate, lowered_rate, change_rate`` of the group's size, weighted. A
+    group is in the table because it has rows, so every share exists.
+    """
+    predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
+    found = tally(predictions_f, predictions, sensitive_features, sample_weight)
+    rows, counts = found.rows.sum(axis=1), found.counts.sum(axis=1)  # (groups, f, g)
+    sizes, raised, lowered = counts.sum(axis=(1, 2)), counts[:, 0, 1], counts[:, 1, 0]
+    return pd.DataFrame(
+        {
+            "count": found.sizes.astype(int),
+            "raised": rows[:, 0, 1].astype(int),
+            "lowered": rows[:, 1, 0].astype(int),
+            "changed": (rows[:, 0, 1] + rows[:, 1, 0]).astype(int),
+            "raised_rate": raised / sizes,
+            "lowered_rate": lowered / sizes,
+            "change_rate": (raised + lowered) / sizes,
+        },
+        index=pd.Index(found.groups, name="group"),
+    )

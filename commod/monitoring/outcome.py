@@ -12,8 +12,8 @@ from commod.decisions.facts import CONFIDENCE, Facts
 from commod.decisions.requirements import Requirements
 from commod.decisions.verdicts import SETTLES
 from commod.decisions.verify import agree, shown
+from commod.metrics.counts import SCARCE
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
-from commod.metrics.small_groups import SCARCE
 from commod.monitoring.figures import Z
 from commod.monitoring.requirements import Look, check_then_and_now
 from commod.monitoring.watch import Watched

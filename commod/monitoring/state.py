@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from commod.monitoring.batch import LEAST_PEOPLE
 from commod.monitoring.reference import MOST, Cells
 from commod.monitoring.requirements import ON_TOTAL, Look
-from commod.monitoring.watch import Watched
+from commod.monitoring.watch import LEAST_PEOPLE, Watched
 from commod.uploads.json_file import JsonError, read_json
 
 # A new window starts every so many people; so many are kept; each gets this share of the money that is left.

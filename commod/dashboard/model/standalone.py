@@ -32,8 +32,8 @@ from commod.datasets import Task, TaskSpec, add_task, is_known, is_shipped, load
 from commod.experiments import prepare
 from commod.explain.checks import CHECKS, MARKS, Answer, check_merit
 from commod.explain.what_if import FeatureRange, explain_merit, feature_ranges
+from commod.metrics.counts import undominated
 from commod.metrics.figures import CRITERIA
-from commod.metrics.pareto import undominated
 from commod.models.export import to_portable
 from commod.models.rescaler import ACROSS, MIRROR
 

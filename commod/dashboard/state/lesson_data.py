@@ -18,7 +18,7 @@ import msgspec
 
 from commod.dashboard.state.settings import OWN_PREFIX
 from commod.datasets import add_task, is_known, task_of_file
-from commod.datasets.choice_options import roles_in
+from commod.datasets.choice import roles_in
 from commod.uploads.json_file import place_and_reason
 
 # How the names of these data begin. Like uploaded ones they do not go into files and links for other servers.

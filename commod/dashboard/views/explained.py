@@ -8,8 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.charts import plot_changes, plot_contributions
-from commod.charts.bars import ACCOUNTS
-from commod.charts.plausibility import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
+from commod.charts.people import ACCOUNTS, CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, in_line, ready_in, result_of, submit
@@ -24,8 +23,8 @@ from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.words import say, say_declared, say_in_html, tip
 from commod.experiments.biased import disadvantaged, figures_if_missed, scene_in_truth, shares_to_ask
 from commod.explain import ChangeTree, ShapComparison
+from commod.explain.checks import explain_certainty
 from commod.explain.concepts import form_in_words, guess_in_words
-from commod.explain.plausibility import explain_certainty
 from commod.metrics.figures import FIGURES
 
 CHANGES = Table(

@@ -18,7 +18,7 @@ from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.views.methods import USUAL
 from commod.datasets import load_task
-from commod.datasets.choice_options import ROLES, roles_json
+from commod.datasets.choice import ROLES, roles_json
 from commod.datasets.example import example_table
 from commod.experiments import prepare, sweep
 from commod.experiments.paper_numbers import METHOD_ROWS

@@ -35,9 +35,8 @@ from commod.decisions import (
     make_record,
 )
 from commod.experiments.limits import limits_of
-from commod.explain.checks import CHECKS
+from commod.explain.checks import CHECKS, certainty
 from commod.explain.people import explain_outcomes
-from commod.explain.plausibility import certainty
 from commod.metrics.figures import FIGURES, Figure, figure_of
 from tests.browsing import chromium
 from tests.dashboard.driving import fine, run, slider, small_sweep, words

@@ -24,7 +24,7 @@ from commod.dashboard.views.chart import Table, draw, offer
 from commod.dashboard.views.methods import choose_model, cost_of, label_of, state
 from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, draw_wins, point_columns, rests_on
 from commod.datasets import load_task
-from commod.datasets.choice_options import ROLES, roles_json
+from commod.datasets.choice import ROLES, roles_json
 from commod.experiments import Scene, Sweep
 from commod.experiments.refits import n_refits
 from commod.experiments.segments import (

@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts import MethodStyle, palette
-from commod.charts.lesson import plot_curve, plot_paying, plot_two_groups
-from commod.charts.paper import plot_scatter
+from commod.charts.compare import plot_scatter
 from commod.charts.parts import towards
+from commod.charts.people import plot_curve, plot_paying, plot_two_groups
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table

@@ -26,8 +26,8 @@ from commod.dashboard.views.points import Swept, as_rows, point_columns, rests_o
 from commod.experiments import Sweep
 from commod.experiments.biased import figures_if_missed
 from commod.experiments.limits import MAX_POINTS, Limits, best_within
+from commod.metrics.counts import undominated
 from commod.metrics.figures import FIGURES, Criterion
-from commod.metrics.pareto import undominated
 from commod.wording import with_capital
 
 BUDGETS = tuple(i / 100 for i in range(1, 31))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts.bars import ACCOUNTS, plot_waterfall, term_styles
+from commod.charts.people import ACCOUNTS, plot_waterfall, term_styles
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.what_if.person import Person

@@ -20,7 +20,7 @@ from commod.dashboard.text.language import phrase
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.lesson.steps import Stage, Step
 from commod.explain import ShapComparison
-from commod.explain.plausibility import SURE
+from commod.explain.checks import SURE
 from commod.metrics.counts import Counts
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
