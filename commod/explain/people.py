@@ -142,7 +142,7 @@ def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, 
 __all__ = [
     "FEW",
     "MAX_LEVELS",
-    "Segments",
+    "ChangeSegments",
     "explain_outcomes",
     "explain_people",
     "explain_segments",
@@ -281,7 +281,7 @@ def explain_outcomes(task: Task, y: Any, sensitive: Any, before: Any, after: Any
 
 
 @dataclass(frozen=True)
-class Segments:
+class ChangeSegments:
     """All segments that were looked at.
 
     Attributes
@@ -303,7 +303,7 @@ class Segments:
     cut: dict[str, int]
 
 
-def explain_segments(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, after: Any) -> Segments:
+def explain_segments(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, after: Any) -> ChangeSegments:
     """Count changes in every group, level and quarter, and in all their intersections of two.
 
     A number is cut at its quartiles on these rows; where quartiles coincide there are fewer parts, and values that are
@@ -334,7 +334,7 @@ def explain_segments(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, a
     total = {"count": len(f), "changed": int(changed.sum()), "better": int(better.sum())}
     total["worse"] = total["changed"] - total["better"]
     ranked = int(table["enough"].sum())
-    return Segments(table, total, ranked, int(parts.sum()) + len(alone) - ranked, cut)
+    return ChangeSegments(table, total, ranked, int(parts.sum()) + len(alone) - ranked, cut)
 
 
 def rank_segments(table: pd.DataFrame, of: str = "changed") -> pd.DataFrame:

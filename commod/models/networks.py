@@ -85,7 +85,7 @@ class MLPNetwork(nn.Module):
         )
 
 
-class Adversary(nn.Module):
+class AdversaryNetwork(nn.Module):
     """The paper's h: a small network on the new logit (and the label), with one answer for each of the `questions`."""
 
     def __init__(self, n_inputs: int, width: int, n_questions: int = 1) -> None:
@@ -232,7 +232,7 @@ def train_adversarial(
     answers, label_weight, asked_weight = map(_tensor, (asked.truth.T, of_label, np.outer(of_asked, of_question)))
     with seeded(random_state):
         network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
-        adversary = Adversary(2 if weights.by_label else 1, adversary_width, answers.shape[1])
+        adversary = AdversaryNetwork(2 if weights.by_label else 1, adversary_width, answers.shape[1])
     shuffle = torch.Generator().manual_seed(random_state)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     adversary_optimizer = torch.optim.Adam(adversary.parameters(), lr=adversary_learning_rate)

@@ -16,7 +16,7 @@ from threading import Condition, Thread
 import streamlit as st
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.computation import Task, is_large
+from commod.dashboard.jobs.computation import ComputeTask, is_large
 from commod.dashboard.jobs.scheduling import MOST_SCENES, QUIET, WANTED, prefetches
 from commod.dashboard.state.settings import Settings, neighbours_of
 from commod.experiments.scene import has_trained
@@ -33,7 +33,7 @@ class PathPrecomputer:
     def __init__(self, threads: int = 1) -> None:
         self._changed = Condition()
         # By scene: the paths still to come, when somebody last looked, and the paths that have begun.
-        self._wanted: OrderedDict[Settings, tuple[Iterator[Task], float, set[Hashable]]] = OrderedDict()
+        self._wanted: OrderedDict[Settings, tuple[Iterator[ComputeTask], float, set[Hashable]]] = OrderedDict()
         for number in range(threads):
             Thread(target=self._serve, args=(number == 0,), name=f"paths-{number}", daemon=True).start()
 
@@ -50,7 +50,7 @@ class PathPrecomputer:
                 self._wanted.popitem(last=False)
             self._changed.notify_all()
 
-    def _next(self, always: bool) -> tuple[Settings, Task]:
+    def _next(self, always: bool) -> tuple[Settings, ComputeTask]:
         """The next path of the scene with the fewest so far, and that scene; waits until it is quiet enough."""
         with self._changed:
             while True:
@@ -81,7 +81,7 @@ class PathPrecomputer:
                     self._wanted.pop(scene, None)
 
 
-def paths_from(settings: Settings) -> Iterator[Task]:
+def paths_from(settings: Settings) -> Iterator[ComputeTask]:
     """The path of this setting wholly, every other up to its end, and then each of them wholly."""
     yield tasks.precompute(settings, wholly=True, near=True)
     for wholly in (False, True):

@@ -85,7 +85,7 @@ class Abandoned(Exception):  # noqa: N818 - not an error: nobody wants the resul
 
 
 @dataclass(frozen=True)
-class Stage:
+class JobStage:
     """A part of a job with a result of its own; `work` gets the results of the stages before it, and a `Report`."""
 
     work: Callable[..., Any]
@@ -107,7 +107,7 @@ class Stage:
 
 
 class _Job:
-    def __init__(self, key: Hashable, stages: Sequence[Stage], done: tuple[Any, ...]) -> None:
+    def __init__(self, key: Hashable, stages: Sequence[JobStage], done: tuple[Any, ...]) -> None:
         self.key, self.stages, self.results = key, stages, done
         self.waiting = 0  # tickets and jobs that want it
         self.rank: tuple[int, int] | None = None  # in its line: priority and number; None if it does not stand there
@@ -120,7 +120,7 @@ class _Job:
         self.after: tuple[_Job, ...] = ()  # must end first
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> JobStage:
         """The next to run, or running."""
         return self.stages[min(len(self.results), len(self.stages) - 1)]
 
@@ -278,7 +278,7 @@ class WorkQueue:
         results = self.cache.get(key, used=used)
         return results[stage] if results is not None and len(results) > stage else None
 
-    def submit(self, key: Hashable, *stages: Stage, after: Sequence[Ticket] = ()) -> Ticket:
+    def submit(self, key: Hashable, *stages: JobStage, after: Sequence[Ticket] = ()) -> Ticket:
         """Take a place for the results of `key`; running work is shared, and cached results are not made again.
 
         The job starts when all jobs of `after` have ended, and fails if one of them does.

@@ -11,7 +11,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SOON
 from commod.dashboard.jobs.service import Pending, deferred_paint, ready_in, submit
@@ -59,7 +59,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
 
     asked = time.monotonic()
 
-    def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
+    def waiting(name: str, task: ComputeTask, take: Callable[[Any], dict[str, Answer]]) -> Pending:
         def look(ticket: Ticket) -> None:
             text = say_declared(ticket.note or ", ".join(filter(None, (how_far(ticket, asked), ready_in(ticket)))))
             if text != told[name]:

@@ -34,7 +34,7 @@ from commod.dashboard.views.lesson.facts import (
 )
 from commod.dashboard.views.lesson.progress import from_link
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.lesson.steps import Stage
+from commod.dashboard.views.lesson.steps import StepModels
 from commod.experiments.match import near_fairness
 from commod.metrics.figures import FIGURES
 from commod.models.competitors import make_method
@@ -51,7 +51,7 @@ fitted, rival = cache(fit_result), cache(rival_of)
 
 @pytest.fixture(scope="module")
 def stages():
-    return {step.name: Stage(step, fitted, FitResult.shap, rival) for step in STEPS}
+    return {step.name: StepModels(step, fitted, FitResult.shap, rival) for step in STEPS}
 
 
 def press(app, label):
@@ -237,7 +237,7 @@ def test_the_concept_is_a_stand_in_for_the_group(stages):
     ],
 )
 def test_checking_a_guess(value, said, right, word):
-    found, words = script.check(script.Answer(value, "", near=15, also=("stays the same",)), said, "en")
+    found, words = script.check(script.StepAnswer(value, "", near=15, also=("stays the same",)), said, "en")
     assert found == right
     assert word in words
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import make_url
 
 from commod.dashboard.rooms import room_store
-from commod.dashboard.rooms.contents import Model, Seat
+from commod.dashboard.rooms.contents import Seat, SharedModel
 from commod.dashboard.rooms.names import (
     ALPHABET,
     CODE_LENGTH,
@@ -267,7 +267,7 @@ def test_only_settings_on_built_in_data_are_taken(store, link, reason):
     for act in (
         lambda: store.stand(ana, link, FIGURES),
         lambda: store.send_vote(ana, link, FIGURES, "why"),
-        lambda: store.ask_pair(leader, Model(LINK, {}), Model(link, {})),
+        lambda: store.ask_pair(leader, SharedModel(LINK, {}), SharedModel(link, {})),
     ):
         with refused(reason):
             act()

@@ -10,7 +10,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, get, submit
 from commod.dashboard.state.settings import Settings
@@ -77,10 +77,10 @@ class _Section:
     def _missing(self, name: str) -> list[str]:
         return [check for check in CHECKS if check not in self.answers[name]]
 
-    def _merit(self, name: str) -> Task:
+    def _merit(self, name: str) -> ComputeTask:
         return tasks.retrained(self.settings, self.models[name].cell)
 
-    def _again(self, name: str) -> Task:
+    def _again(self, name: str) -> ComputeTask:
         return tasks.refits_of_model(self.settings, self.models[name].cell, self.count)
 
     def recall(self) -> None:
@@ -113,7 +113,7 @@ class _Section:
         changed = self.models[name].decisions_test != self.before
         self.answers[name]["again"] = check_again(changed, found.share, len(found))
 
-    def _pending(self, name: str, check: str, task: Task, take: Callable[[str, Any], None]) -> Pending:
+    def _pending(self, name: str, check: str, task: ComputeTask, take: Callable[[str, Any], None]) -> Pending:
         what = "Refits" if check == "again" else "Trained once more"
 
         def look(ticket: Ticket) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, draw_pending, get, go_on, submit
 from commod.dashboard.model.fitted import FitResult
@@ -93,18 +93,18 @@ class Beside:
 
     # ---- what may take a while ----
 
-    def _refits(self) -> list[tuple[str, Task]]:
+    def _refits(self) -> list[tuple[str, ComputeTask]]:
         """The refits, also on other splits, that are asked for and not there yet, each with its model."""
         wanted = [(SCREEN, task) for task in self._own_refits()]
         if self.settings.problem() in asked_refits():
             wanted += self._refits_of_others()
         return [(name, task) for name, task in wanted if get(task) is None]
 
-    def _own_refits(self) -> list[Task]:
+    def _own_refits(self) -> list[ComputeTask]:
         own = (tasks.splits(self.result), tasks.refits(self.result)) if self.result.changed_test.any() else ()
         return [task for task in own if task is not None]
 
-    def _refits_of_others(self) -> list[tuple[str, Task]]:
+    def _refits_of_others(self) -> list[tuple[str, ComputeTask]]:
         return [
             (one.name, task)
             for one in self.candidates
@@ -137,7 +137,7 @@ class Beside:
         self.told.markdown(answer_in_words(self.candidates, waiting=True))
         paint_table(self.rows, self.candidates, self.result)
 
-    def _pending(self, name: str, task: Task) -> Pending:
+    def _pending(self, name: str, task: ComputeTask) -> Pending:
         """One that fails leaves the intervals over people."""
         title = next(one.title for one in self.candidates if one.name == name)
         return Pending(submit(task), lambda ticket: None, partial(self._look, title))

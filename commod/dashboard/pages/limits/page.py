@@ -6,7 +6,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.limits.region import Drawn, ask, link, price, region
+from commod.dashboard.pages.limits.region import DrawnLimits, ask, link, price, region
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -155,11 +155,11 @@ def show() -> None:
 
     blind = pd.DataFrame()
 
-    def paint(found: dict[str, Sweep], *, final: bool = False) -> Drawn:
+    def paint(found: dict[str, Sweep], *, final: bool = False) -> DrawnLimits:
         """Draw what there is."""
         if missed:
             found = {name: sweep_if_missed(result.scene, sweep, missed) for name, sweep in found.items()}
-        here = Drawn(settings, found, bound, blind, budget, level, result, missed)
+        here = DrawnLimits(settings, found, bound, blind, budget, level, result, missed)
         region(here, picture, final=final)
         return here
 

@@ -12,7 +12,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.room.board import address, join_link
 from commod.dashboard.pages.room.report import report_html, zipped_tables
-from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, Model, Room, RoomError, Seat
+from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, Room, RoomError, Seat, SharedModel
 from commod.dashboard.rooms.room_store import RoomStore
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
@@ -150,7 +150,7 @@ def _choose_pair(here: Here) -> None:
         st.caption(say("room.two_different"))
     elif st.button(say("room.ask_it"), type="primary", key="room_ask_pair"):
         results = [result_of(tasks.fit(settings), place, "Training") for settings in pair]
-        models = [Model(link_of_model(result.settings), figures_of(result)) for result in results]
+        models = [SharedModel(link_of_model(result.settings), figures_of(result)) for result in results]
         if act(lambda store: store.ask_pair(here.seat, *models)):
             st.rerun()
 
