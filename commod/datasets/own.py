@@ -218,7 +218,7 @@ def _recipe(choice: Choice, contract: raw.Contract) -> str:
         f"choice = Choice(\n{arguments}\n)\n"
         "task = make_task(table, choice).task\n"
         "# task.contract says how a cell of the file is read:\n"
-        + "".join(f"#   {str(rule.name)!r}: {' '.join(raw.in_words(rule).split())}\n" for rule in contract)
+        + "".join(f"#   {str(rule.name)!r}: {' '.join(raw.rule_in_words(rule).split())}\n" for rule in contract)
     )
 
 

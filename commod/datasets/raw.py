@@ -118,7 +118,7 @@ def missing_in(values: pd.Series) -> pd.Series:
     return values.isna() if _holds_numbers(values) else _each(values, is_missing).astype(bool)
 
 
-def in_words(rule: ColumnRule) -> str:
+def rule_in_words(rule: ColumnRule) -> str:
     """A rule for somebody who has to bring a row: what a cell may hold and what a missing one becomes."""
     if rule.kind == "category":
         known = ", ".join(f"“{short(level)}”" for level in rule.levels[:SHOWN_LEVELS])

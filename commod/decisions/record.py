@@ -158,7 +158,7 @@ def make_record(
             "rows": len(scene.task.y) + len(scene.task.sealed or ()),
             "words": read_as(scene.task),
         },
-        "figures": figures_of(scene, np.asarray(decisions).astype(int)),
+        "figures": recorded_figures(scene, np.asarray(decisions).astype(int)),
         "requirements": requirements.plain,
         "verdicts": verdicts_of(requirements, facts),
         "versions": versions(),
@@ -235,7 +235,7 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def figures_of(scene: Scene, decisions: np.ndarray) -> dict[str, float | None]:
+def recorded_figures(scene: Scene, decisions: np.ndarray) -> dict[str, float | None]:
     """The key figures of a model, and those of f behind them with an f in front."""
     both = {"": decisions, "f_": scene.decisions_test}
     found = {f"{of}{name}": value for of, each in both.items() for name, value in scene.figures(each).items()}

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Split, Task
-from commod.experiments.search import LAMBDA_GRIDS, effective_weight, folds_of, line_of, probabilities
+from commod.experiments.search import LAMBDA_GRIDS, effective_weight, folds_of, logit_of_line, probabilities
 from commod.experiments.sweep import Report, concept_settings
 from commod.explain.checks import SURE
 from commod.metrics.counts import Counts, compared_groups
@@ -371,7 +371,7 @@ class Search:
         logit, groups = base_logits(self.f, self.train.X), self.train.sensitive_features
         best = best_curve(
             self.train.y,
-            (logit > line_of(self.form.get("threshold"), self.f, logit, self.train)).astype(int),
+            (logit > logit_of_line(self.form.get("threshold"), self.f, logit, self.train)).astype(int),
             fairness=self.criterion.name,
             sensitive_features=groups,
             max_changes=int(self.asked.max_change * groups.notna().sum()),

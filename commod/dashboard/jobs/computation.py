@@ -91,13 +91,13 @@ def without_report(function: Callable[..., Any], *arguments: Any, report: Report
     return function(*arguments, **more)
 
 
-def is_large(data: str) -> bool:
+def has_many_rows(data: str) -> bool:
     """Whether work on a data set is mostly numpy's, and takes seconds."""
     return len(load_task(data).y) > HEAVY_ROWS
 
 
 def _is_uploaded_and_large(data: str) -> bool:
-    return not is_shipped(data) and is_known(data) and is_large(data)
+    return not is_shipped(data) and is_known(data) and has_many_rows(data)
 
 
 _SETTINGS = {entry.name for entry in fields(Settings)}

@@ -16,7 +16,7 @@ from threading import Condition, Thread
 import streamlit as st
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.computation import ComputeTask, is_large
+from commod.dashboard.jobs.computation import ComputeTask, has_many_rows
 from commod.dashboard.jobs.scheduling import MOST_SCENES, QUIET, WANTED, prefetches
 from commod.dashboard.state.settings import Settings, neighbours_of
 from commod.experiments.scene import has_trained
@@ -97,5 +97,5 @@ def _precomputer() -> PathPrecomputer:
 
 def precompute_paths(settings: Settings) -> None:
     """Have the paths of what is on this screen precomputed, unless each of them takes long."""
-    if prefetches("paths") and has_trained(settings.scene()) and not is_large(settings.task_name):
+    if prefetches("paths") and has_trained(settings.scene()) and not has_many_rows(settings.task_name):
         _precomputer().want(settings)

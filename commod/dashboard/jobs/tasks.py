@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from commod import monitoring
-from commod.dashboard.jobs.computation import Computation, ComputeStep, ComputeTask, is_large
+from commod.dashboard.jobs.computation import Computation, ComputeStep, ComputeTask, has_many_rows
 from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import BOUND, LIGHT_CELLS, Priority
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.model.standalone import grid_of, models_of, parts_of
+from commod.dashboard.model.standalone import models_of, parts_of_grid, settings_on_page
 from commod.dashboard.model.training import fit_on_path, solve_path, some_refits, wanted_refits
 from commod.dashboard.state.settings import STOPS, Settings
 from commod.datasets import Choice, Task, is_shipped, load_task, on_forget
@@ -46,7 +46,7 @@ def base(key: SceneKey) -> ComputeTask:
     """An f: trained once for everybody, whatever its threshold. One of uploaded data gets a process to itself."""
     key = key._replace(threshold=ONE_HALF)
     if is_shipped(key.data):
-        step = ComputeStep(trained_parts, (key, None), Priority.TRAIN, is_large(key.data), note="Training f")
+        step = ComputeStep(trained_parts, (key, None), Priority.TRAIN, has_many_rows(key.data), note="Training f")
     else:
         task = load_task(key.data)
         share = f"{100 * (1 - task.test_share):.0f} % of {len(task.y):,} rows"
@@ -96,7 +96,7 @@ def fit(settings: Settings) -> ComputeTask:
 
 def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> ComputeTask:
     """The same model before anybody has asked for it, or beside what somebody asked for."""
-    model, heavy = settings.model(), is_large(settings.task_name)
+    model, heavy = settings.model(), has_many_rows(settings.task_name)
     step = ComputeStep(fit_on_path, (model,), priority, heavy, of_scene=True, path=settings.line())
     return ComputeTask("fit", settings.scene(), (model,), (step,))
 
@@ -146,7 +146,7 @@ def standalone(settings: Settings) -> ComputeTask:
         ComputeTask(
             "models_of", settings.scene(), (part,), (ComputeStep(models_of, (part, grid), Priority.BACKGROUND),)
         )
-        for part, grid in parts_of(settings, grid_of(settings))
+        for part, grid in parts_of_grid(settings, settings_on_page(settings))
     ]
     return ComputeTask("standalone", settings.scene(), (settings.model(),), (ComputeStep(list),), tuple(parts))
 

@@ -28,7 +28,7 @@ from commod.dashboard.rooms.contents import (
     SharedModel,
     Vote,
 )
-from commod.dashboard.rooms.names import REASON_LENGTH, clean, hash_of, new_code, tidy_code, unique_name
+from commod.dashboard.rooms.names import REASON_LENGTH, clean, hash_of, new_code, tidy_code, unique_nickname
 from commod.dashboard.rooms.room_database import (
     RoomDatabase,
     checked_figures,
@@ -155,7 +155,7 @@ class RoomStore(RoomDatabase):
                 of_browser = not browser or self._joined_by_browser.take(browser)
                 if not of_browser or not self._joined.take(f"{caller} {room.code}"):
                     raise RoomError("joined_too_often")
-            name = unique_name(nickname, [person.name for person in room.people], language)
+            name = unique_nickname(nickname, [person.name for person in room.people], language)
             if leads:
                 leaders = sorted((person for person in room.people if person.leads), key=lambda person: person.seen)
                 room.send_out({person.number for person in leaders[: max(0, len(leaders) + 1 - MOST_LEADERS)]})

@@ -48,7 +48,7 @@ assert set(SHOWN) == set(MARKS)
 
 def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     """The section with its four lines; what it gives sets out to find the two answers that take longer."""
-    st.header(say_declared("Do these changes make sense?"), help=meanings())
+    st.header(say_declared("Do these changes make sense?"), help=checks_in_words())
     if not result.changes["changed"].any():
         st.info(say("checks.nothing"), icon=":material/info:")
         return list
@@ -116,7 +116,7 @@ def _in_words(answer: Answer) -> str:
     return f"**{say_declared(answer.check.title)}** {say_declared(SHOWN[answer.mark])} {told}"
 
 
-def meanings() -> str:
+def checks_in_words() -> str:
     """What all checks count."""
     return "\n\n".join(f"**{say_declared(check.title)}** {_meaning(name)}" for name, check in CHECKS.items())
 

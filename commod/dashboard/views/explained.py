@@ -73,12 +73,12 @@ def draw_concepts(result: FitResult) -> None:
     form = form_in_words(result.g, result.task.spec.outcomes, result.line_in_words)
     text = f"{result.acts_only} {form} k only decides how finely the same model is read."
     st.caption(escape_markdown(say_declared(text.strip())))
-    st.html(say_in_html(cards_of(result)))
+    st.html(say_in_html(cached_cards(result)))
     if told := guess_in_words(result.concepts):
         st.caption(escape_markdown(say_declared(told)))
 
 
-def cards_of(result: FitResult) -> Markup:
+def cached_cards(result: FitResult) -> Markup:
     """A card for each concept."""
     return result.keep("cards", lambda: concept_cards(result.loadings, result.concepts, result.task.spec.people))
 
@@ -219,7 +219,7 @@ def draw_tree(result: FitResult, depth: int) -> None:
     with deferred_paint():
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:
-            controls.control("depth")
+            controls.draw_control("depth")
             st.html(say_in_html(tree_of(result, found, depth)))
         with narrow:
             st.metric(say_declared("F1 of the tree on test"), say_declared(f"{found.f1:.2f}"), help=tip("f1"))

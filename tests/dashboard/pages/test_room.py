@@ -22,7 +22,7 @@ from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.language import phrase
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import StepAnswer, StepQuestion
-from commod.dashboard.views.room import figures_of
+from commod.dashboard.views.room import room_figures
 from tests.dashboard.driving import fine, run, slider, tables, words
 
 ROOM, LESSON = "pages/room.py", "pages/lesson.py"
@@ -505,7 +505,7 @@ def test_a_reason_outlives_other_pages_and_the_end_of_a_vote(klass):
 
 @pytest.mark.parametrize(("address", "warns"), [("http://localhost:8501/room", True), ("http://10.0.0.7/room", False)])
 def test_an_address_that_no_phone_can_open_is_told_before_the_class_comes(monkeypatch, klass, address, warns):
-    monkeypatch.setattr(board, "address", lambda: address)
+    monkeypatch.setattr(board, "room_address", lambda: address)
     for app in (fine(run(ROOM)), fine(klass.page(klass.leader))):
         told = [warning.value for warning in app.warning]
         assert any("Only this computer can open localhost" in text for text in told) == warns
@@ -587,7 +587,7 @@ def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
     klass.store.send_vote(klass.ann, *model(1.0), "=1+1 <script>")
     klass.store.show_result(klass.leader)
     room = klass.room
-    page, tables_of = report.report_html(room, "en"), zipped_tables(room, "en")
+    page, tables_of = report.room_report_html(room, "en"), zipped_tables(room, "en")
     assert "<script>" not in page
     assert "=1+1 &lt;script&gt;" in page
     assert "not revealed" in page
@@ -604,8 +604,8 @@ def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
     for secret in (klass.opened.secret, klass.ann.token, klass.ann.key):
         assert secret not in page + json.dumps(votes.to_dict())
     klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
-    assert "f predicted it for <strong>46</strong>" in report.report_html(klass.room, "en")
-    assert "Salle" in report.report_html(klass.room, "fr")
+    assert "f predicted it for <strong>46</strong>" in report.room_report_html(klass.room, "en")
+    assert "Salle" in report.room_report_html(klass.room, "fr")
     with zipfile.ZipFile(io.BytesIO(zipped_tables(klass.room, "en"))) as archive:
         assert pd.read_csv(archive.open("guesses.csv"))["answer"].tolist() == ["46 of 100"]
 
@@ -634,7 +634,7 @@ def test_the_room_speaks_french(klass):
 
 def test_figures_of_a_model_are_those_on_explore():
     result = fit_result(USUAL.model())
-    found = figures_of(result)
+    found = room_figures(result)
     assert found["fairness"] == result.figures.loc["p_rule", "g"]
     assert found["better"] + found["worse"] == result.changed_test.sum()
 

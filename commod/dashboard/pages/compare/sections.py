@@ -286,10 +286,10 @@ def answer(here: Compared, place: Any) -> None:
         fair = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
     found = best_models(here.points[here.sound], here.criterion.name, level, MOST)
     free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
-    place.markdown(answer_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1))
+    place.markdown(best_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1))
 
 
-def answer_in_words(found: Mapping[str, BestAndOwn], figure: Figure, fair: str, *, with_commod: bool) -> str:
+def best_in_words(found: Mapping[str, BestAndOwn], figure: Figure, fair: str, *, with_commod: bool) -> str:
     """The same as a list; how often COMMOD is beaten comes first."""
     asked = {
         "fairest": (f"Fairest ({figure.short_in_sentence}) with at most {MOST:.0%} of decisions changed", figure),

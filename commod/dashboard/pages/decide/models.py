@@ -161,7 +161,7 @@ def again(settings: Settings, result: FitResult, cell: Cell) -> list[ComputeTask
     return [*found, *([tasks.refits_of_model(settings, cell, splits, "splits")] if splits else [])]
 
 
-def side_by_side(
+def candidates_in_order(
     settings: Settings, result: FitResult, sweeps: dict[str, Sweep], required: Requirements
 ) -> list[Candidate]:
     """The model of the sliders and f, then COMMOD's best unless that is it, then the others, the best first."""

@@ -10,7 +10,15 @@ from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, draw_pending, get, go_on, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, again, asked_refits, form_of, side_by_side
+from commod.dashboard.pages.decide.models import (
+    AS_F,
+    SCREEN,
+    Candidate,
+    again,
+    asked_refits,
+    candidates_in_order,
+    form_of,
+)
 from commod.dashboard.pages.decide.verdict import answer_in_words, paint_table
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
@@ -70,7 +78,7 @@ class Beside:
         return len(self.found) < len(self.names)
 
     def _candidates(self, found: dict[str, Sweep]) -> list[Candidate]:
-        return side_by_side(self.settings, self.result, found, self.required)
+        return candidates_in_order(self.settings, self.result, found, self.required)
 
     def _offer_best(self) -> None:
         """One click to COMMOD's best in the form in use, if it is another than the model on the screen."""

@@ -22,7 +22,7 @@ def begin_ahead(settings: Settings) -> list[Pending]:
     precompute_paths(settings)
     if not prefetches("line") or not session.access().allows("lambda_fair"):
         return []
-    missing = [task for task in line_of(settings) if get(task, used=False) is None]
+    missing = [task for task in prefetched_path(settings) if get(task, used=False) is None]
     go_on(*missing)
     left = {task.key for task in missing}
 
@@ -34,7 +34,7 @@ def begin_ahead(settings: Settings) -> list[Pending]:
     return [Pending(submit(task), partial(arrived, task)) for task in missing]
 
 
-def line_of(settings: Settings) -> list[ComputeTask]:
+def prefetched_path(settings: Settings) -> list[ComputeTask]:
     """Every other λ_fair, the nearest first."""
     here = settings.lambda_fair
     near = sorted((value for value in STOPS if value != here), key=lambda value: abs(value - here))

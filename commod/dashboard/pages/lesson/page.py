@@ -154,7 +154,7 @@ def _move(step: LessonStep) -> None:
     there = arrived(step)
     asked = say("lesson.moved" if there else "lesson.move", control=CONTROLS[name].name, value=f"{value:g}")
     st.markdown(f"**{asked}**")
-    controls.control(name)
+    controls.draw_control(name)
     if there:
         return
     end, frozen = step.end.looked_at_as(session.current()), session.state().frozen
@@ -187,7 +187,7 @@ def _check(here: Progress, at: StepModels) -> None:
     st.html(with_tooltips(script.told(at), session.language()))
     if step.free:
         for name in step.free:
-            controls.control(name)
+            controls.draw_control(name)
         draw_pictures(at)
     if here.step == len(lesson(here).steps) - 1:
         _summary(here, at)

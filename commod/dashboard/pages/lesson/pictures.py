@@ -63,7 +63,7 @@ def _groups(at: StepModels) -> None:
             f"{row.people:,}",
             *(f"{rate:.0%}" for rate in (row.base_rate, row.positive, row.wrong)),
         ]
-        for row in facts.group_table(at.after).itertuples()
+        for row in facts.groups_of_model(at.after).itertuples()
     ]
     headings = [say(f"lesson.{name}", outcome=outcome) for name in ("group", "people", "label", "f_says", "f_wrong")]
     st.html(html_table(headings, rows, caption=say("lesson.groups_table")))
@@ -151,7 +151,7 @@ def _conflict(at: StepModels) -> None:
 
 def _two_groups(at: StepModels) -> None:
     """Two groups of 100 whose base rates are those of the labels: fair by one criterion, and what the other says."""
-    table, task = facts.group_table(at.before), at.before.task
+    table, task = facts.groups_of_model(at.before), at.before.task
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     fair_by = left.radio(
         say("lesson.fair_by"),

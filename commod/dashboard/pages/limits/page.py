@@ -60,14 +60,14 @@ def not_all_at_once(result: FitResult) -> None:
 
 def _draw_interventions(table: pd.DataFrame, people: int) -> None:
     """The fewest changes for each sense of fairness, and for several together."""
-    never = [in_words(row.demands) for row in table.itertuples() if pd.isna(row.change_rate)]
+    never = [demands_in_words(row.demands) for row in table.itertuples() if pd.isna(row.change_rate)]
     words = tip("interventions")
     if never:
         words += f" No such rule meets {'; nor '.join(never)}: on these people they contradict each other."
     st.markdown(words)
     rows = []
     for row in table.to_dict("records"):
-        name = in_words(row["demands"])
+        name = demands_in_words(row["demands"])
         if pd.isna(row["change_rate"]):
             rows.append([with_capital(name), "cannot be met", "–", "–"])
             continue
@@ -83,7 +83,7 @@ def _draw_interventions(table: pd.DataFrame, people: int) -> None:
     st.caption(tip("interventions_how"))
 
 
-def in_words(demands: tuple[str, ...]) -> str:
+def demands_in_words(demands: tuple[str, ...]) -> str:
     """Senses of fairness: "demographic parity and equalized odds"."""
     return listed(DEMANDS[demand] for demand in demands)
 

@@ -117,7 +117,7 @@ SEGMENTS = Table(
 )
 
 
-def draw_segments(result: FitResult) -> None:
+def draw_people_segments(result: FitResult) -> None:
     """The first segments in a chart, all of them in a table."""
     st.header("Where the change is largest")
     found: ChangeSegments = result_of(tasks.segments(result))

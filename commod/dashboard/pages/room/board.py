@@ -35,8 +35,8 @@ from commod.dashboard.views.room import (
     asked,
     known,
     present,
+    room_step_in_words,
     say_aloud,
-    step_in_words,
     tell_trouble,
     time_left,
 )
@@ -160,7 +160,7 @@ def _head(room: Room) -> None:
     is_shown = room.question is not None or (room.lesson, room.step) in room.revealed
     large = known().shows_door and not closed and not is_shown
     picture = "" if closed or large else qr_code(join_link(room))
-    told += "" if closed or large else f" · {place_of(address())}"
+    told += "" if closed or large else f" · {place_of(room_address())}"
     head = piece("board_head", say("room.room", code=room.code), told, time_left(room), picture, say("room.qr"))
     st.html(style("room") + head)
     if large:
@@ -170,7 +170,7 @@ def _head(room: Room) -> None:
 # ---- how others come in ----
 
 
-def address() -> str:
+def room_address() -> str:
     """Where this page is, without what stands behind the question mark."""
     return (st.context.url or "").split("?")[0]
 
@@ -182,14 +182,14 @@ def place_of(address: str) -> str:
 
 def warn_if_local() -> None:
     """Say so while nobody else can open the address, before a class arrives."""
-    host = urlsplit(address()).hostname or ""
+    host = urlsplit(room_address()).hostname or ""
     if host == "localhost" or host == "::1" or host.startswith("127."):
-        st.warning(say("room.only_here", address=place_of(address())), icon=":material/wifi_off:")
+        st.warning(say("room.only_here", address=place_of(room_address())), icon=":material/wifi_off:")
 
 
 def join_link(room: Room) -> str:
     """What everybody who takes part may have."""
-    return f"{address()}?room={room.code}"
+    return f"{room_address()}?room={room.code}"
 
 
 @lru_cache(maxsize=64)
@@ -202,7 +202,7 @@ def draw_code(room: Room) -> None:
     """The code, the link and a picture of it, large: for the wall, until all have come."""
     warn_if_local()
     picture, code = qr_code(join_link(room)), " ".join(re.findall("...", room.code))
-    st.html(style("room") + piece("join", picture, say("room.qr"), place_of(address()), code))
+    st.html(style("room") + piece("join", picture, say("room.qr"), place_of(room_address()), code))
 
 
 # ---- guesses ----
@@ -210,7 +210,7 @@ def draw_code(room: Room) -> None:
 
 def draw_guesses(room: Room, step: BoardStep | None, *, large: bool = False) -> None:
     """The guesses at the step: how many, until the leader reveals them, then all of them with the model's answer."""
-    st.header(in_markdown(step_in_words(room)))
+    st.header(in_markdown(room_step_in_words(room)))
     if step is None:
         return
     st.markdown(f"### {in_markdown(step.question.text)}")
@@ -371,7 +371,7 @@ def _tell_moves(models: list[pictures.Signed]) -> None:
     if len(moved) > MAX_MOVES:
         told.append(say("room.more_reasons", n=len(moved) - MAX_MOVES))
     if once:
-        told.append(say("room.voted_once", n=len(once), names=escape_markdown(pictures.names_of(once))))
+        told.append(say("room.voted_once", n=len(once), names=escape_markdown(pictures.listed_names(once))))
     st.markdown("\n".join(f"- {text}" for text in told))
 
 

@@ -122,7 +122,7 @@ def _together(models: Sequence[Signed]) -> dict[tuple[int, float, float], list[S
     return found
 
 
-def names_of(models: Sequence[Signed], most: int = 8) -> str:
+def listed_names(models: Sequence[Signed], most: int = 8) -> str:
     """Their names, the first of them where they are many."""
     names = [model.name for model in models]
     return ", ".join(names[:most]) + (" …" if len(names) > most else "")
@@ -260,7 +260,7 @@ def models(signed: Sequence[Signed], kinds: Mapping[int, str], language: str, sw
             at = end.figures["fairness"], end.figures["accuracy"]
             rows.append(_row(kinds[2], *at, 1, end.name, f"move {end.number}", order))
     for (round, fairness, accuracy), there in _together(signed).items():
-        who = f"{names_of(there)} ({declared(language, in_words(there[0].settings))})"
+        who = f"{listed_names(there)} ({declared(language, in_words(there[0].settings))})"
         rows.append(_row(kinds[round], fairness, accuracy, len(there), who))
     if signed and "f_fairness" in signed[0].figures:  # drawn over those who stand at it
         rows.append(

@@ -103,7 +103,7 @@ def _asked(room: Room, lesson: str, name: str, language: str) -> tuple[script.St
 CHART_WIDTH = 640
 
 
-def report_html(room: Room, language: str) -> str:
+def room_report_html(room: Room, language: str) -> str:
     """Everything that was shown in a room; guesses that were not revealed are counted only."""
     say, taught = partial(phrase, language), scenario(room.lesson, language)
     facts = [

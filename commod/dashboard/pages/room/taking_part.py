@@ -18,7 +18,7 @@ from commod.dashboard.views.lesson import script as lesson_script
 from commod.dashboard.views.lesson.asking import ask, show_guess
 from commod.dashboard.views.lesson.progress import choose, lesson, progress
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave, step_in_words, tell_guess
+from commod.dashboard.views.room import act, is_for_rooms, known, leave, room_figures, room_step_in_words, tell_guess
 from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say, say_declared
 
@@ -54,7 +54,7 @@ def _step(here: Here) -> None:
     if (room.lesson, room.step) in room.revealed:
         board.draw_guesses(room, step)
     else:
-        st.header(in_markdown(step_in_words(room)))
+        st.header(in_markdown(room_step_in_words(room)))
         if step is not None and room.closed is None:
             _guess(here, step.question)
     with st.container(horizontal=True, gap="small"):
@@ -122,7 +122,7 @@ def _reason() -> None:
 
 def _send(here: Here, question: RoomQuestion, model: FitResult | None) -> None:
     if model is not None:
-        link, figures = link_of_model(model.settings), figures_of(model)
+        link, figures = link_of_model(model.settings), room_figures(model)
 
         def send() -> None:
             reason = str(st.session_state.get("room_reason", known().reason))

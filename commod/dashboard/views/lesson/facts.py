@@ -48,7 +48,7 @@ def figure(model: FitResult, name: str, column: str = "g") -> float:
     return float(model.figures.loc[name, column])
 
 
-def group_table(model: FitResult) -> pd.DataFrame:
+def groups_of_model(model: FitResult) -> pd.DataFrame:
     """Each group: ``group, people, base_rate, positive, wrong, found`` and ``blamed``.
 
     Rates of 1 among labels and among f's decisions, of f's wrong decisions, and of f's 1 among those whose label is 1
@@ -78,7 +78,7 @@ def _groups(model: FitResult, step: LessonStep) -> list[Any]:
     names = [step.called(group) for group in model.task.groups]
 
     def made() -> list[Any]:
-        table = group_table(model).join(model.changes[["changed", "raised", "lowered"]])
+        table = groups_of_model(model).join(model.changes[["changed", "raised", "lowered"]])
         rates = ["base_rate", "positive", "wrong", "found", "blamed"]
         return list(
             table.assign(
@@ -101,7 +101,7 @@ def _by_rate(model: FitResult, step: LessonStep) -> list[Any]:
 def _one_sided(model: FitResult) -> tuple[int, int]:
     """How many flips reach g's P-Rule: only new positives in the group with fewer, only fewer in the other one."""
     level = figure(model, "p_rule")
-    low, high = group_table(model).sort_values("positive").itertuples()
+    low, high = groups_of_model(model).sort_values("positive").itertuples()
     more = math.ceil(low.people * (level * high.positive - low.positive))
     return more, math.ceil(high.people * (high.positive - low.positive / level))
 
@@ -133,7 +133,7 @@ def _sure(model: FitResult) -> np.ndarray:
 
 def p_rule_of_labels(model: FitResult) -> float:
     """Of a model that is always right."""
-    rates = group_table(model)["base_rate"]
+    rates = groups_of_model(model)["base_rate"]
     return float(rates.min() / rates.max())
 
 
