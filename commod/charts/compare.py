@@ -47,7 +47,7 @@ DEPLOYED_STYLE = MethodStyle(DEPLOYED, palette.FRONTIER, "diamond")
 
 
 def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: int = 2) -> dict[str, Any]:
-    """Stroke, fill and shape by method, for an encoding; the legend has so many columns."""
+    """Stroke, fill and shape by method, for an encoding; `columns`: of the legend."""
     labels, colours, shapes = ([getattr(each, name) for each in styles] for name in ("label", "colour", "shape"))
     fills = ["transparent" if style.hollow else style.colour for style in styles]
     shown = legend_below(columns, labelLimit=0, symbolSize=90) if legend else None
@@ -187,7 +187,7 @@ class _Focus:
         return now.when(self.strong).then(alt.value(strong)).otherwise(alt.value(faint))
 
     def listen(self, chart: alt.Chart, pointer: alt.Parameter) -> alt.Chart:
-        """The chart, told where the pointer is."""
+        """The chart with the pointer as a parameter."""
         return chart.add_params(pointer) if self.live else chart
 
     def of_lines(self) -> dict[str, Any]:
@@ -202,7 +202,7 @@ class _Focus:
 
 
 def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
-    """Beside the picture the mark and the name of each method, and a thin line to the end of its frontier."""
+    """The mark and name of each method at the right edge, with a thin line to the end of its frontier."""
     named = alt.Chart().transform_filter("isValid(datum.label_at)")
     right = alt.value("width")
     beside = named.encode(x=right, y=_on_axis(y, "label_at:Q"))

@@ -54,7 +54,7 @@ def line_at(value: float, told: str, name: str) -> list[alt.Chart]:
 
 
 def low_to_high(y: Any, offset: int, **mark: Any) -> alt.Chart:
-    """A line from ``low`` to ``high`` in each row, so many pixels below its middle."""
+    """A line from ``low`` to ``high`` in each row, `offset` pixels below its middle."""
     rule = alt.Chart().mark_rule(**{"strokeWidth": 2.5, "yOffset": offset, "y2Offset": offset} | mark)
     return rule.encode(x=alt.X("low:Q"), x2="high:Q", y=y)
 
@@ -92,7 +92,7 @@ def across_by_rank(column: str, title: str, angle: int) -> alt.X:
 
 
 def legend_below(columns: Any = alt.Undefined, **legend: Any) -> alt.Legend:
-    """A legend below the chart, in so many columns."""
+    """A legend below the chart."""
     return alt.Legend(title=None, orient="bottom", columns=columns, **legend)
 
 

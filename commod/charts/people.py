@@ -156,7 +156,7 @@ def plot_record(frame: pd.DataFrame) -> alt.Chart:
 
 
 def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
-    """How sure f was of those changed, beside everyone.
+    """How sure f was of those changed, compared with everyone.
 
     `frame`: columns ``name`` (class of certainty), ``rank``, ``whose`` (`EVERYONE` or `CHANGED`), ``share, people``.
     """
@@ -222,7 +222,7 @@ ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
 
 
 def by_direction(better: str, worse: str, *, columns: int = 1) -> alt.Color:
-    """The colours of changes for the better and for the worse, with a legend of so many columns."""
+    """The colours of changes for the better and for the worse, with a legend."""
     return coloured(
         "direction:N", [better, worse], [palette.BETTER, palette.WORSE], legend_below(columns, labelLimit=0)
     )
@@ -252,7 +252,7 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = F
 def plot_contributions(
     frame: pd.DataFrame, *, title: str = "Mean |contribution| (logit)", label_limit: int = 190
 ) -> alt.LayerChart:
-    """Contributions to logit g − logit f by feature, COMMOD's own beside SHAP's: means of many people, or one person's.
+    """Contributions to logit g − logit f by feature, COMMOD's own and SHAP's: means of many people, or one person's.
 
     `frame`: ``label, rank`` (of the label), ``account`` (one of `ACCOUNTS`), ``value, low, high`` (over redrawn
     backgrounds; equal where there is no range). `title`: of the axis. `label_limit`: width of the names in pixels.
@@ -307,7 +307,7 @@ def plot_waterfall(
         color=coloured("kind:N", ["f", "g", "up", "down"], colours, None),
         tooltip=tips(("line:N", "Term"), so_far),
     )
-    # Once, not for each row; its meaning is told beside the chart, so it is no symbol of its own.
+    # Once, not for each row. The text next to the chart explains it.
     turns = alt.Chart().transform_filter("datum.rank == 0").encode(x=alt.datum(0))
     turns = turns.mark_rule(strokeDash=[5, 4], color=palette.FRONTIER, strokeWidth=1.5, aria=False)
     return alt.layer(bars, turns, data=frame).properties(height=alt.Step(36))

@@ -33,7 +33,7 @@ def plain(text: str) -> str:
 
 
 def show_progress(done: int, total: int, seconds_left: float | None) -> None:
-    """Say on stderr how far a command is, over what was said before; nothing, if nobody watches."""
+    """Update the progress line on stderr, if it is a terminal."""
     if sys.stderr.isatty():
         left = "" if seconds_left is None else f", about {seconds_left:.0f} s left"
         print(f"\r{done} of {total} models{left}   ", end="", file=sys.stderr, flush=True)

@@ -131,7 +131,7 @@ Roles = msgspec.defstruct(
 
 
 def roles_of(choice: Choice) -> dict[str, Any]:
-    """What a choice says, as JSON has it; what goes without saying is left out."""
+    """The choice as JSON; defaults are left out."""
     usual = Choice("", "", "", (), {})
     said = {entry.name: getattr(choice, entry.name) for entry in fields(choice) if entry.name not in _NO_ROLES}
     kinds = {column: kind for column, kind in choice.kinds.items() if kind != "leave out"}

@@ -1,4 +1,4 @@
-"""A task out of a file on disk: what nobody says is guessed as the page Your data guesses it, and told."""
+"""Make a task from a file. What is not given is guessed, as on the page Your data, and reported."""
 
 import json
 import shlex

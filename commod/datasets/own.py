@@ -52,15 +52,7 @@ def _short(value: object) -> str:
 
 
 def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnTask:
-    """Make a task from a table.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As `read_table` gives it.
-    choice : Choice
-    name : str
-        Of the task.
+    """Make a task from a table that `read_table` has read.
 
     Raises
     ------
@@ -180,7 +172,7 @@ def _check_size(X: pd.DataFrame) -> None:
 
 
 def _made_in_words(choice: Choice) -> str:
-    """How the outcome, groups, weights and the split were made, as far as somebody chose it."""
+    """How the outcome, groups, weights and the split were chosen."""
     told = []
     if choice.target_cut is not None or len(choice.good_values) > 1:
         told.append(f"Good values of “{_short(choice.target)}”: {', '.join(map(_short, choice.good_values))}.")

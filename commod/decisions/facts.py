@@ -169,7 +169,7 @@ def facts_of_counts(
     n_refits: int = 0,
     labelled: bool = True,
 ) -> Facts:
-    """Facts from counts (groups, label, f, g), whoever has decided.
+    """Facts from counts (groups, label, f, g) of any model.
 
     Parameters
     ----------

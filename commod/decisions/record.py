@@ -1,6 +1,6 @@
 """The record of a decision: who decides what and why, as a small JSON file that is sealed by a hash over all of it.
 
-The seal shows that a file was not changed by accident. It is no signature: whoever changes the file can seal it again.
+The seal detects accidental changes. It is no signature: anyone who changes the file can seal it again.
 What the file says of the model is checked by training it again, see `commod.decisions.verify`.
 """
 
@@ -193,7 +193,7 @@ def confirmation(record: Mapping[str, Any]) -> str:
 
 
 def tried_in_words(record: Mapping[str, Any]) -> str:
-    """How much was tried before somebody decided."""
+    """How much was tried before the decision."""
     told = [f"{words} {record['tried'][name]:,}" for name, words in TRIED.items()]
     return f"Tried before: {', '.join(told)}."
 
@@ -218,7 +218,7 @@ def verdicts_of(requirements: Requirements, facts: Facts) -> list[dict[str, Any]
 
 
 def read_as(task: Task) -> list[str]:
-    """How a table that somebody brought was read; empty for data that ship."""
+    """How an uploaded table was read; empty for data that ship."""
     return [json.dumps(task.roles, ensure_ascii=False, sort_keys=True)] if task.roles else []
 
 

@@ -22,7 +22,7 @@ COMPARED_REFITS = 20
 
 
 def answers_of_decisions(scene: Scene, decisions: Any, record: pd.DataFrame | None = None) -> dict[str, Answer]:
-    """What decisions on the test rows alone answer (`AT_HAND`), by name of the check; `record` if it is at hand."""
+    """The checks (`AT_HAND`) that need only decisions on the test rows, by name; `record` saves computing it."""
     test, before, after = scene.test, scene.decisions_test, np.asarray(decisions).astype(int)
     if record is None:
         record = explain_record(scene.task, test.y, test.sensitive, before, after, scene.certainty_test)

@@ -22,7 +22,7 @@ MEASURES = ("tree", "concepts", "scores", "checks")
 
 
 def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any]:
-    """Figures on test and the measures asked for, as plain numbers; what a model does not have is None."""
+    """Figures on test and the requested measures, as plain numbers; None where a model has none."""
     row: dict[str, Any] = dict(scene.figures(model.decisions_test.astype(int)))
     if "tree" in measures:
         for name, class_weight in (("tree_f1", None), ("tree_f1_balanced", "balanced")):

@@ -23,7 +23,7 @@ DATASETS = ("law_school", "compas")
 DP, EO = "demographic_parity", "equalized_odds"
 # Splits below which a cell is not judged: two have an interval, but one that says nothing.
 LEAST_SPLITS = 3
-# Methods of our Table 1: the paper's, and two that are not told the group either and that it does not print.
+# Methods of our Table 1: the paper's, and two more that do not need the group.
 TABLE1_ROWS = (*METHOD_ROWS[:-1], "frappe_mlp", "bayes", METHOD_ROWS[-1])
 
 

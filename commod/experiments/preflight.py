@@ -1,4 +1,4 @@
-"""Check data that somebody has brought before they are used: what gives the answer away, and what f would be."""
+"""Check uploaded data before use: leaks, and what f would be like."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

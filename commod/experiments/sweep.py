@@ -87,7 +87,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Model:
-    """What is kept of a trained model."""
+    """The parts of a trained model that are kept."""
 
     cell: Cell
     decisions_train: np.ndarray  # (n,) int8, of the rows that it has learnt from

@@ -1,4 +1,4 @@
-"""Whether scores mean what they say: of those with a score of 0.8, eight of ten should have the label."""
+"""Calibration (of people with a score of 0.8, eight of ten should have the label) and AUC, both with intervals."""
 
 from typing import Any
 
@@ -20,8 +20,7 @@ _Binned = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 def expected_calibration_error(y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
     """Mean |share of label 1 − mean score| over equal bins of the score, weighed by their rows.
 
-    Range 0 to 1; 0 means calibrated on these bins. Chance alone makes it larger than 0, the more so on few rows. Naeini
-    et al. (2015).
+    Range 0 to 1; 0 is calibrated on these bins. Chance makes it larger, the more so on few rows. Naeini et al. (2015).
     """
     labels, scores, place = _binned(y_true, scores)
     weight = _weight(sample_weight, labels)
@@ -85,8 +84,8 @@ def calibration_by_group(
 ) -> pd.DataFrame:
     """Calibration error of f and of g in each group, and what the change did to it, less what chance adds.
 
-    Chance alone makes `expected_calibration_error` larger than 0. The error told here is the one that leads to expect
-    what was measured: the gaps of all bins are shrunk alike until gaps and noise together give the measured value.
+    Chance alone makes `expected_calibration_error` larger than 0. To remove that, the gaps of all bins are shrunk by
+    one factor until gaps and noise together give the measured value.
 
     Returns
     -------

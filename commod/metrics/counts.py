@@ -21,7 +21,7 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts, and what is needed beside them where rows have weights."""
+    """Counts, and what weighted rows need in addition."""
 
     counts: Counts  # sums of weights; without weights, rows
     # Sums of squared weights (see `effective_size`), and how many rows there are.
@@ -51,7 +51,7 @@ def as_binary(values: Any, name: str) -> NDArray[np.int64]:
 
 
 def as_weight(sample_weight: Any) -> NDArray[np.float64]:
-    """`sample_weight` as an array of numbers from 0 on, or a ValueError that says what is wrong with it."""
+    """`sample_weight` as an array of numbers of 0 or more; ValueError says what is wrong."""
     try:
         weight = np.asarray(sample_weight, dtype=float)
     except (TypeError, ValueError):
@@ -70,7 +70,7 @@ def as_weight(sample_weight: Any) -> NDArray[np.float64]:
 
 
 def same_length(**arrays: Any) -> None:
-    """Raise a ValueError unless the arrays, given by the names that an error calls them, are as long and not empty."""
+    """Raise a ValueError unless the named arrays have the same length and are not empty."""
     lengths = {name: len(array) for name, array in arrays.items()}
     if 0 in lengths.values():
         raise ValueError("There are no rows: a metric needs at least one row per group.")
@@ -173,7 +173,7 @@ def sizes_of_groups(counts: Counts) -> Counts:
 
 
 def effective_size(weight: Any, squares: Any) -> Counts:
-    """Kish's effective size, (Σw)² / Σw²: so many people of equal weight tell as much; 0 for nobody."""
+    """Kish's effective sample size, (Σw)² / Σw²; 0 without people."""
     total, squared = np.asarray(weight, dtype=float), np.asarray(squares, dtype=float)
     return np.asarray(total**2 / np.where(squared > 0, squared, 1.0))
 
@@ -196,7 +196,7 @@ def wilson_interval(part: Any, whole: Any, confidence: float = 0.95) -> tuple[ND
 
 
 def new_people_interval(part: int, whole: int, people: int = 1000, confidence: float = 0.95) -> tuple[int, int]:
-    """How many of so many new people will be like `part` of the `whole` seen (beta-binomial, Jeffreys' prior)."""
+    """How many of `people` new people will be like `part` of the `whole` seen (beta-binomial, Jeffreys' prior)."""
     tail = (1 - confidence) / 2
     low, high = betabinom.ppf([tail, 1 - tail], people, part + 0.5, whole - part + 0.5)
     return int(low), int(high)
@@ -205,7 +205,7 @@ def new_people_interval(part: int, whole: int, people: int = 1000, confidence: f
 # Beside nine groups of 500 people, all with the same true rate of 0.3, a group of 99 has the smallest or the largest
 # rate in every second sample; one of 49, in two of three.
 MIN_GROUP = 100
-# Enough where fewer than two groups have as many as that; where fewer than two have these, any number is.
+# Used if fewer than two groups have MIN_GROUP people; if fewer than two have this many, all groups count.
 SCARCE = 30
 
 
@@ -218,9 +218,9 @@ def least_people(rows: Any) -> int:
 def compared_groups(rows: Any) -> NDArray[np.bool_]:
     """Which groups count in the extremes (P-Rule, largest differences, DM), from the rows that each has.
 
-    Those with `MIN_GROUP` rows or more, if there are two such; else those with `SCARCE` or more, if there are two; else
-    all that have rows. So of two groups none is ever left out. Rows are people who were seen, whatever weight each has:
-    a weight makes nobody's rate surer.
+    Groups with `MIN_GROUP` rows or more, if there are two; otherwise those with `SCARCE` or more, if there are two;
+    otherwise all with rows. So none of two groups is ever left out. Rows are counted without weights, which make no
+    rate more certain.
     """
     return np.asarray(np.asarray(rows) >= least_people(rows))
 

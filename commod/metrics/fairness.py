@@ -33,7 +33,7 @@ OF_TWO, BEFORE, AFTER = np.ogrid[:2, :2, :2]  # the label, the decisions of f an
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """A share of people: those in some cells of the counts, out of those in others."""
+    """A share of people: those in some cells of the counts, divided by those in others."""
 
     part: NDArray[np.bool_]  # by label and decision, or by label and the decisions of f and g
     whole: NDArray[np.bool_]

@@ -1,16 +1,14 @@
 """All figures of a pair (f, g) on one set of rows, with intervals.
 
-Wilson's for shares, those below for extremes over many groups, else the Bayesian bootstrap.
+Shares have Wilson's intervals, extremes over many groups those below, all others the Bayesian bootstrap.
 
-Intervals of figures that compare the extreme ones of many groups do not pretend that the pair was known before.
-
-The smallest of many noisy rates is too small and the largest too large, and draws from the sample (a bootstrap) are
-further out still. So the figure is taken for what it is, an extreme over all ordered pairs of groups, each of which has
-an interval that is sound by itself: Newcombe's (1998) of a difference of rates, Donner and Zou's (2012) of a ratio,
-both made from the two rates' own (Wilson 1927). Then
+The smallest of many noisy rates is too small and the largest too large, and bootstrap draws are further out still. So
+a figure that compares extremes is treated as an extreme over all ordered pairs of groups. Each pair has a valid
+interval: Newcombe's (1998) for a difference of rates, Donner and Zou's (2012) for a ratio, both made from the rates'
+own (Wilson 1927). Then
 
 - the outer end, where groups are further apart, is the furthest of all pairs' ends: one of them is the true pair, so no
-  more confidence is asked of each than of the figure;
+  more confidence is required of each than of the figure;
 - the inner end, where they are nearer, is the nearest that all pairs allow at once. The confidence of each is raised
   for as many pairs as may be the extreme one (Bonferroni); pairs that are clearly not are not counted, as in the
   intersection bounds of Chernozhukov, Lee and Rosen (2013).
@@ -53,9 +51,8 @@ def bootstrap_counts(
 ) -> Counts:
     """Draw counts like these by the Bayesian bootstrap (Rubin 1981) within each stratum (group × label).
 
-    The shares of a stratum's cells are drawn from the Dirichlet distribution of its counts plus `PRIOR`; its size
-    stays, so no group is ever empty. Under weights (`squares`: sums of them squared) a stratum counts as its effective
-    size.
+    The shares of a stratum's cells follow the Dirichlet distribution of its counts plus `PRIOR`; its size stays fixed.
+    Under weights (`squares`: sums of squared weights) a stratum counts with its effective size.
     """
     strata = (-2, -1)
     sizes = counts.sum(axis=strata, keepdims=True)
@@ -191,7 +188,7 @@ def compare_counts(
         low, high = wilson_interval(columns[column][shares] * people, people, confidence)
         columns[f"{column}_low"][shares] = np.where(people > 0, low, 0.0)
         columns[f"{column}_high"][shares] = np.where(people > 0, high, 1.0)
-    for end in ("low", "high"):  # what f changes of itself is known
+    for end in ("low", "high"):  # f compared with itself is exact
         columns[f"f_{end}"][changed] = columns["f"][changed]
         columns[f"difference_{end}"][changed] = columns[f"g_{end}"][changed] - columns["f"][changed]
     return pd.DataFrame(columns, index=pd.Index(names, name="figure"))

@@ -215,12 +215,9 @@ def train_adversarial(
 ) -> Solution:
     """Train r against h by alternating minibatch steps.
 
-    Each step updates the adversary on the current scores (the listing's "warm-up", `adversary_steps` times), then r
-    on L_Y − λ_fair·L_S + λ_ratio·L_ratio + λ_concepts·(L_sparsity + L_diversity). The epoch gates: the fairness and
-    concept terms are off for the first `warmup_epochs`, in which the adversary learns to read S.
-
-    Both losses differ from the printed ones as their docstrings say, and the Lasso is measured in the same unit as
-    the default solver's, so that one setting means one thing under both.
+    Each step updates the adversary `adversary_steps` times on the current scores, then r on L_Y − λ_fair·L_S +
+    λ_ratio·L_ratio + λ_concepts·(L_sparsity + L_diversity). The fairness and concept terms are off for the first
+    `warmup_epochs`, in which the adversary learns to read S. Settings mean the same as with the default solver.
     """
     n, d = data.X.shape
     scale = _sparsity_scale(data, weights)

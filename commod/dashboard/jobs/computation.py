@@ -41,7 +41,7 @@ class ComputeStep:
     of_scene: bool = False  # whether the function gets the ``scene``
     then: Callable[..., Any] | None = None  # what the server makes of earlier results and this one
     path: Hashable | None = None  # of `path_points`: the function gets these ``points``, and returns them, too
-    note: str = ""  # shown to those who wait, in place of what they asked for
+    note: str = ""  # shown while waiting, in place of the usual text
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class ComputeTask:
         found = pool().compute(call, report, kind=kind, scene=scene, ends=ends)
         if step.path:
             found, points = found
-            if is_known(self.scene.data):  # otherwise somebody has dropped the data meanwhile
+            if is_known(self.scene.data):  # the data may have been dropped meanwhile
                 path_points.put(step.path, {**(path_points.get(step.path) or {}), **points})
         return found if step.then is None else step.then(*earlier, found)
 
@@ -127,7 +127,7 @@ class Computation:
 
 
 def _key_of(value: Any) -> Hashable:
-    """A sweep is told by its models: another sweep of the method has others."""
+    """Hashable arguments; a sweep is identified by its models."""
     if isinstance(value, Sweep):
         return tuple(model.cell for model in value.models)
     if isinstance(value, Mapping):

@@ -27,12 +27,12 @@ _log = logging.getLogger(__name__)
 class PathPrecomputer:
     """Threads that have one path after the other precomputed, of what was on a screen in the last minutes.
 
-    One always does. The others wait until nobody has asked for anything for a while.
+    One thread always works. The others wait until there have been no requests for a while.
     """
 
     def __init__(self, threads: int = 1) -> None:
         self._changed = Condition()
-        # By scene: the paths still to come, when somebody last looked, and the paths that have begun.
+        # By scene: the paths left, the time of the last visit, and the paths begun.
         self._wanted: OrderedDict[Settings, tuple[Iterator[ComputeTask], float, set[Hashable]]] = OrderedDict()
         for number in range(threads):
             Thread(target=self._serve, args=(number == 0,), name=f"paths-{number}", daemon=True).start()

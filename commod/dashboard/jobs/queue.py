@@ -21,7 +21,7 @@ LIGHT = 32 * 2**10
 
 
 class ResultCache:
-    """Keeps at most so many results and so many bytes; the least recently used one goes first.
+    """A cache with limits on results and bytes; the least recently used result goes first.
 
     `cachetools.LRUCache` has one limit, not two, and cannot insert at the cold end, as `put` does for prefetching.
     """
@@ -74,7 +74,7 @@ class Report:
         """Show those who wait what the job has found so far."""
 
     def say(self, note: str) -> None:
-        """Show those who wait what is being done, in place of what they asked for."""
+        """Show those who wait what is being done, in place of the usual text."""
 
 
 SILENT = Report()
@@ -217,7 +217,7 @@ class Ticket(AbstractContextManager["Ticket"]):
 
     @property
     def note(self) -> str:
-        """What is being done, if that is not what was asked for."""
+        """What is being done, if not what was requested."""
         return self._job.at_hand.note
 
     @property
@@ -248,9 +248,9 @@ class WorkQueue:
     A job has one stage or more, each with a result and a priority of its own: a page can draw a model before what it
     says about the model is there. Each kind of work has its own places, so that a slider never waits for a search.
 
-    So many small jobs at a time run in the `foreground`, for those who have a slider in hand, and in the `background`,
-    where searches, which can take long, leave one of more than one place free. So many are `heavy`, and so many have a
-    process to themselves (`apart`), of which heavy ones leave one place free.
+    The arguments say how many jobs run at a time: small ones in the `foreground` (somebody has a slider in hand) and in
+    the `background`, where long searches leave one place free; `heavy` ones; and those with a process to themselves
+    (`apart`), of which heavy ones leave one place free.
     """
 
     def __init__(
@@ -436,7 +436,7 @@ class WorkQueue:
                 self._running.remove(slot)
                 self._end_stage(job, result, error)
                 self._changed.notify()
-            del job, result, error  # an idle thread holds nobody's data
+            del job, result, error  # an idle thread must not keep data alive
 
     def _end_stage(self, job: _Job, result: Any, error: BaseException | None) -> None:
         job.running, job.begun, job.progress, job.note = False, None, 0.0, ""

@@ -57,7 +57,7 @@ def _background() -> int:
 
 
 def _large() -> int:
-    """How many f are trained on large uploaded data at a time, beside one on small data; and how much else is done."""
+    """How many base models train on large uploaded data at a time, besides one on small data."""
     return max(1, cpu_count() // 4)
 
 
@@ -134,7 +134,7 @@ def go_on(*wanted: ComputeTask) -> None:
 
 
 def can_prefetch() -> bool:
-    """Whether there is a process for what nobody has asked for, and not too much of it in the queue."""
+    """Whether a process is free for prefetching, and not too much of it waits."""
     return bool(process_pool().workers) and not queue().is_crowded
 
 
@@ -166,7 +166,7 @@ def _look_around() -> None:
 
 @contextmanager
 def first_paint() -> Iterator[None]:
-    """Draw what somebody with a slider in hand is looking at; a wait in here would hold up others, and raises."""
+    """Draw the first picture. Waiting in here would hold up others, so it raises an error."""
     depth = getattr(_here, "depth", 0)
     _here.depth = depth + 1
     try:
@@ -256,7 +256,7 @@ def result_of(task: ComputeTask, place: Any = None, what: str = "", *, stage: in
 
 
 def scene_of(settings: Settings) -> Scene:
-    """A split with its f, which the queue trains if nobody has."""
+    """A split with its f; the queue trains f if needed."""
     if not has_trained(settings.scene()):
         result_of(base(settings.scene()))
     return prepare(*settings.scene())

@@ -95,7 +95,7 @@ def fit(settings: Settings) -> ComputeTask:
 
 
 def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> ComputeTask:
-    """The same model before anybody has asked for it, or beside what somebody asked for."""
+    """The same model, computed before it is requested."""
     model, heavy = settings.model(), has_many_rows(settings.task_name)
     step = ComputeStep(fit_on_path, (model,), priority, heavy, of_scene=True, path=settings.line())
     return ComputeTask("fit", settings.scene(), (model,), (step,))
@@ -113,7 +113,7 @@ def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> Compu
 
 
 def _forget_settings(_: str) -> None:
-    """They hold names of features, which are somebody's own."""
+    """Cached settings name features of uploaded data."""
     fit.cache_clear()
     precompute.cache_clear()
 

@@ -19,7 +19,7 @@ MOST_PEOPLE = 200
 HOURS = 24.0  # for which a room is kept
 # Who comes in with the code: everybody, those whom the leader lets in, nobody.
 DOORS = ("open", "ask", "locked")
-# A room says that most of its people share a network if it has at least so many.
+# Fewest people at which a room says that most of them share a network.
 CROWD = 10
 
 
@@ -37,7 +37,7 @@ class RoomError(Exception):
 
 @dataclass(frozen=True)
 class Opened:
-    """A room that was just opened. The secret is here and nowhere else: the store keeps its hash."""
+    """A room that was just opened. Only this object has the secret; the store keeps its hash."""
 
     code: str
     secret: str = field(repr=False)
