@@ -331,6 +331,26 @@ def _swept(data, fairness, name, seed):
     return found.assign(data=data, fairness=fairness, name=name, split=seed)
 
 
+def later_rivals(fairness):
+    """COMMOD beside MBS and OxonFair on five splits: fewest changes at a share of the way, and models beaten."""
+    names, splits = ("ratio", "decisions", "lpp", "bayes", "mbs", "oxonfair"), range(5)
+    places = product(("law_school", "compas"), [fairness], names, splits)
+    points = pd.concat(Parallel(n_jobs=-1)(delayed(_swept)(*place) for place in places), ignore_index=True)
+    shares = ("50% of the way", "75% of the way")
+    found = forms.fewest(points).set_index(["name", "data"])
+    columns = list(product(("law_school", "compas"), shares))
+    rows = [["", *(f"{data} {share.split()[0]}" for data, share in columns)]]
+    rows += [[name, *(found.loc[(name, data), share] for data, share in columns)] for name in map(forms.title, names)]
+    against = [["", *(f"{data}: {whose}" for data, whose in product(("law_school", "compas"), ("its own", "MBS's")))]]
+    for name in names[:2]:
+        row = [forms.title(name)]
+        for data in ("law_school", "compas"):
+            part = points[points["data"] == data]
+            row += [share_beaten(part, *pair, fairness).split(" (")[0] for pair in ((name, "mbs"), ("mbs", name))]
+        against.append(row)
+    return f"{block(rows)}\nModels beaten, of a form by MBS and of MBS by it:\n{block(against)}"
+
+
 def cut_offs():
     """At cut-offs far from one half: `python -m tests.benchmarks.line`."""
     rows = [["", "λ_fair 0.1", "λ_fair 3"]]
@@ -451,7 +471,9 @@ NUMBERS = {
         targets_held,
         interval_coverage,
     )
-} | {key: partial(under_protocol, key) for key in protocols.PROTOCOLS}
+}
+NUMBERS |= {key: partial(under_protocol, key) for key in protocols.PROTOCOLS}
+NUMBERS |= {f"later_rivals_{CRITERIA[name].figure_name}": partial(later_rivals, name) for name in CRITERIA}
 
 
 def filled(text, stored):

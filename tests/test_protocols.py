@@ -24,6 +24,7 @@ SIZES = {
     "frame_adult": (1_000, 500),  # of the file below; FRAME has 16,281 people
     "linearpost_adult_related": (48_842, 14_653),
     "frame_adult_related": (1_000, 500),
+    "frame_credit": (400, 200),  # FRAME has 30,000 and 15,000
 }
 
 
@@ -39,9 +40,24 @@ def frame(tmp_path, monkeypatch):
     pd.DataFrame(found, index=rows).to_csv(file)
     monkeypatch.setenv("COMMOD_FRAME", str(tmp_path))
     monkeypatch.setenv("COMMOD_WHEELS", str(tmp_path))
-    monkeypatch.setattr(protocols, "read_source", lambda source, folder: b"")
+    credit = invented_credit(tmp_path / "results" / "credit" / "test_results.csv", rng)
+    monkeypatch.setattr(protocols, "read_source", lambda source, _: credit if source == protocols.CREDIT else b"")
     monkeypatch.setattr(protocols, "adult_table", lambda train, test: pd.DataFrame({"relationship": named}))
     return file
+
+
+def invented_credit(file, rng):
+    """UCI's table of card holders with 400 rows, and what FRAME decides about half of them."""
+    frame = pd.DataFrame({"ID": range(1, 401), "SEX": rng.integers(0, 2, 400), "AGE": rng.integers(20, 60, 400)})
+    frame["default-payment-next-month"] = rng.integers(0, 2, 400)
+    for name, levels in (("EDUCATION", 7), ("MARRIAGE", 4)):
+        of_each = np.eye(levels, dtype=int)[rng.integers(0, levels, 400)]
+        frame = frame.join(pd.DataFrame(of_each, columns=[f"{name}_{level}" for level in range(levels)]))
+    tested = frame.sample(200, random_state=0)
+    theirs = {"sex": 1 - tested["SEX"], "biased_pred": 0, "target": tested["default-payment-next-month"]}
+    file.parent.mkdir(parents=True)
+    pd.DataFrame(theirs).assign(lfr_pred=lambda rows: rows["sex"]).to_csv(file)
+    return frame.to_csv(index=False).encode()
 
 
 @pytest.mark.parametrize("key", PROTOCOLS)
@@ -56,7 +72,7 @@ def test_the_parts_hold_who_they_should_and_the_test_part_is_apart(key):
     if key.startswith("linearpost"):
         np.testing.assert_array_equal(again[0], for_f)  # f stays the same
         assert set(for_f).isdisjoint(for_update)
-    assert set(again[3]) != set(test)
+    assert (set(again[3]) != set(test)) == (key != "frame_credit")  # FRAME's own people, drawn once
 
 
 def test_frames_people_are_found_by_their_rows_and_each_half_is_tested_once(frame):
@@ -79,6 +95,15 @@ def test_the_variant_has_the_column_that_names_the_sex():
         assert (task.X["relationship"] == "Husband").equals(task.sensitive == 1)
         assert "relationship" in [each.name for each in task.spec.features]
         assert published(f"{key}_related") == published(key)
+
+
+def test_frames_figures_are_counted_from_its_decisions():
+    theirs, found = protocols.frame_results("credit"), protocols.recounted("credit")
+    assert found.loc["biased_pred"].tolist() == [(theirs["target"] == 0).mean(), 1.0, 0.0]
+    assert found.loc["lfr_pred", ["p_rule", "changed"]].tolist() == [0.0, theirs["sex"].mean()]
+    task = PROTOCOLS["frame_credit"].people()
+    assert set(task.X) == {"AGE", "EDUCATION", "MARRIAGE"}
+    assert task.X["EDUCATION"].nunique() == 7
 
 
 def test_figures_by_hand():

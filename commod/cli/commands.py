@@ -24,6 +24,7 @@ from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.competitors import available_methods, overview, overview_in_words
 from commod.models.evaluation import judged_elsewhere
+from commod.uploads.limits import count_of
 
 if TYPE_CHECKING:
     from commod.experiments import Scene
@@ -319,7 +320,8 @@ def watch(arguments: Namespace) -> int:
         state = before.plus(found, batch)
         looks = state.looks(found)
         facts = looks[state.recent][1]
-        counted = f"{state.people:,} people of {len(state.batches):,} batches are counted in {arguments.state.name}."
+        nights = count_of(len(state.batches), "batch", "batches")
+        counted = f"{state.people:,} people of {nights} are counted in {arguments.state.name}."
         counted += " This batch was among them already." if state is before else ""
     judged = monitoring.judge(found, required, record, facts=facts, looks=looks)
     lines, signed = judged.signature, []

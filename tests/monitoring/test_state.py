@@ -54,7 +54,7 @@ def test_a_batch_is_counted_once(nights, capsys):
     run(model, batches[0], asked, state)
     before = state.read_text()
     run(model, batches[0], asked, state)
-    assert "172 people of 1 batches are counted" in capsys.readouterr().out
+    assert "172 people of 1 batch are counted" in capsys.readouterr().out
     assert state.read_text() == before
 
 

@@ -65,8 +65,8 @@ def versions_in_words() -> str:
 
 OWN_QUARTILES = "quartiles of our own AdvDebias"
 MARKS = {"better": "▼ better", "equal": "= equal", "worse": "▲ worse", "too few splits": "too few splits"}
-# Behind a method that the paper's Table 1 does not have.
-ADDED = " †"
+# Behind a method that the paper's Table 1 does not have; † has another meaning in the names of methods.
+ADDED = " *"
 
 
 @lru_cache(maxsize=16)

@@ -93,7 +93,7 @@ def test_every_model_is_judged_by_every_requirement(decided):
     assert "refits [" not in found["A P-Rule of 0.5 or more"][2]
     assert "chosen on the people on whom it is judged" in captions(app)
     assert "Does another model do better?" in [header.value for header in app.header]
-    assert re.search(r"\d+ models searched\.", captions(app))
+    assert re.search(r"less discriminatory alternatives: \d+ models searched\.", captions(app))
     assert "On 18 November 2026" in captions(app)
 
 

@@ -57,9 +57,10 @@ class Beside:
         self._offer_refits()
         searched = 1 + sum(len(sweep.models) for sweep in self.found.values())
         st.caption(
-            f"{count_of(searched, 'model')} searched. Of each method the most accurate that meets the requirements, "
-            "else the nearest; chosen on the people on whom it is judged, which flatters it a little. In brackets: "
-            "95\u00a0% interval over people. ○: must be told everyone's group."
+            f"A search for less discriminatory alternatives: {count_of(searched, 'model')} searched. Of each method "
+            "the most accurate that meets the requirements, else the nearest; chosen on the people on whom it is "
+            "judged, which flatters it a little. In brackets: 95\u00a0% interval over people. ○: must be told "
+            "everyone's group."
         )
         st.caption(tip("four_fifths_law"))
         self._go_on()
