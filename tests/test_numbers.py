@@ -11,7 +11,7 @@ pytestmark = pytest.mark.quick
 
 # Too long to run since they were written: what documents say of these is older, and not marked.
 NOT_RUN = {"nobody_loses", "minima_found", "targets_held", "interval_coverage"}
-NOT_RUN |= {"linearpost_adult_related", "later_rivals_p_rule", "later_rivals_dm"}
+NOT_RUN |= {"later_rivals_p_rule", "later_rivals_dm"}
 KEPT = json.loads(STORED.read_text())
 
 
