@@ -1,4 +1,4 @@
-"""What is known of a model where requirements are checked: each value, its interval over people and over refits."""
+"""What requirements are checked against: each value of a model, with its intervals over people and over refits."""
 
 import math
 from collections.abc import Mapping
@@ -24,59 +24,27 @@ NOT_KNOWN: Ends = (math.nan, math.nan)
 
 @dataclass(frozen=True)
 class Measured:
-    """The value that a requirement is about.
+    """The value that a requirement is about, with what is known of its uncertainty."""
 
-    Attributes
-    ----------
-    value : float
-        NaN where it cannot be told; of changes, where nobody's decision changed.
-    people : (float, float)
-        Its 95 % interval over people: how it may be on others like these.
-    refits : (float, float)
-        Where 95 % of the refits are; NaN if there are none, or they do not tell.
-    whole : float
-        Of a share of people, of how many.
-    exact : bool
-        Whether it is so for everyone, by the form of the update: f changes nobody.
-    splits : tuple of float
-        The same value on other splits, f and model trained anew; empty without them.
-    """
-
-    value: float
-    people: Ends = NOT_KNOWN
-    refits: Ends = NOT_KNOWN
-    whole: float = math.nan
-    exact: bool = False
-    splits: tuple[float, ...] = ()
+    value: float  # NaN if it is unknown; for a share of the changes, also if nobody's decision changed
+    people: Ends = NOT_KNOWN  # 95 % interval over people like these
+    refits: Ends = NOT_KNOWN  # where 95 % of the refits are
+    whole: float = math.nan  # for a share of people: of how many
+    exact: bool = False  # whether the form of the update guarantees it for everyone
+    splits: tuple[float, ...] = ()  # the same value on other splits, f and model trained anew
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a model.
+    """What is known of a model."""
 
-    Attributes
-    ----------
-    measured : mapping of str to Measured
-        By name of the requirement, see `RULES`; one that is missing was not measured.
-    people : int
-        On how many people it was.
-    better, worse : int
-        How many of their decisions went to the favourable one, and to the other.
-    direction : {"both", "improve", "worsen", "neither"}
-        What the update can do to anybody: "neither" of f itself.
-    uses : tuple of str, optional
-        Features that the update may use; None where this is not known, as of the methods beside COMMOD.
-    n_refits : int
-        How many refits the intervals over refits rest on.
-    """
-
-    measured: Mapping[str, Measured]
-    people: int
-    better: int
-    worse: int
-    direction: str = "both"
-    uses: tuple[str, ...] | None = None
-    n_refits: int = 0
+    measured: Mapping[str, Measured]  # by name of the requirement (`RULES`), as far as it was measured
+    people: int  # on whom it was measured
+    better: int  # decisions changed to the favourable one
+    worse: int  # decisions changed to the other one
+    direction: str = "both"  # what the update can do to people: also "improve", "worsen", and "neither" for f itself
+    uses: tuple[str, ...] | None = None  # features that the update may use; None if unknown, as for other methods
+    n_refits: int = 0  # behind the intervals over refits
 
     @property
     def changed(self) -> int:
@@ -89,16 +57,8 @@ def facts_of(
 ) -> Facts:
     """Facts of any model's decisions on the test rows of a scene.
 
-    Parameters
-    ----------
-    decisions : array of 0 and 1
-        Of the test rows.
-    cell : Cell, optional
-        Method and settings: of COMMOD they say what the update can do, and which features it may use.
-    refits : Refits, optional
-        Of the same model; without them nothing is known of refits, nor of what would happen again.
-    splits : Refits, optional
-        The same on other splits; no verdict rests on them.
+    `cell`: method and settings, which for COMMOD say what the update can do and which features it may use. `refits`: of
+    the same model; needed for the requirement "again". `splits`: the same on other splits; verdicts do not use them.
     """
     settings = dict(cell.others) if cell is not None and cell.method == "commod" else {}
     uses = None
@@ -142,7 +102,7 @@ def _facts_of_scene(
 
 
 def _by_requirement(refits: Refits) -> dict[str, pd.Series]:
-    """What refits tell of each requirement, one value a refit."""
+    """Values of each requirement, one per refit."""
     figures = {"p_rule": "p_rule", "dm": "dm", "changed": "change_rate"}
     columns = {name: refits.figures[figure] for name, figure in figures.items()}
     columns |= {name: refits.shares[name] for name in RULES if name in refits.shares}
@@ -176,14 +136,14 @@ def facts_of_counts(
     favourable : {0, 1}
         The decision that a person hopes for.
     squares, rows : of the shape of the counts, optional
-        Under weights, sums of squared weights and how many rows there are: see `commod.metrics.counts.Tally`.
+        With weights: sums of squared weights, and rows; see `commod.metrics.counts.Tally`.
     changes : mapping, optional
-        Of ``sure, right, again`` as far as they are known: how many of the changed decisions, and of how many.
+        For ``sure, right, again`` as far as known: how many of the changed decisions, and of how many.
     direction, uses : as in `Facts`
     refits : mapping, optional
         Intervals over `n_refits` refits by name of the requirement.
     labelled : bool
-        Whether the labels are known; else what rests on them is left out.
+        Whether the labels are known; without them, figures that need them are left out.
     """
     rows = counts if rows is None else rows
     frame = compare_counts(counts, squares=squares, rows=sizes_of_groups(rows), confidence=CONFIDENCE)
@@ -211,7 +171,7 @@ def facts_of_counts(
         low, high = wilson_interval(part, whole, CONFIDENCE)
         share = part / whole if whole else math.nan
         found[name] = Measured(share, (float(low), float(high)), over_refits.get(name, NOT_KNOWN), float(whole))
-    # What the form of an update rules out is known of whoever comes.
+    # What the form of an update rules out holds for everyone.
     ruled_out = {"neither": ("accuracy_lost", "changed", "worse_off"), "improve": ("worse_off",)}.get(direction, ())
     for name in ruled_out:
         found[name] = Measured(0.0, (0.0, 0.0), whole=float(people), exact=True)

@@ -1,9 +1,9 @@
 """Choose by pairs: questions "this model or that?", the most telling first, and the model that the answers lead to.
 
-A preference is a weight for each figure, a point from which on more of that figure no longer matters, and how steadily
-somebody answers. Thousands of them are drawn once; an answer makes those likelier under which it was to be expected.
-The next pair is the one from which the better model can be hoped to be best: the expected utility of the best option
-(Lin et al. 2022, "Preference exploration for efficient Bayesian optimization with multiple outcomes").
+A preference is a weight for each figure, a level above which more of it no longer matters, and how steadily a person
+answers. Thousands are drawn once; each answer raises the weight of those that predicted it. The next pair is the one
+with the highest expected utility of its better model (Lin et al. 2022, "Preference exploration for efficient Bayesian
+optimization with multiple outcomes").
 """
 
 import hashlib
@@ -22,13 +22,13 @@ from commod.metrics.counts import undominated
 from commod.metrics.figures import CRITERIA, FIGURES
 
 Said = Literal["a", "b", "n", "s"]
-# What may be answered, by the letter that it is kept as.
+# Answers by the letter that stands for them in links.
 ANSWERS: dict[Said, str] = {"a": "model A", "b": "model B", "n": "no difference", "s": "skipped"}
-# How many questions are answered, at least and at most; and how many are asked, with those that are skipped.
+# The least and the most questions that are answered, and the most that are asked, skipped ones included.
 FEWEST, MOST, MOST_ASKED = 8, 15, 30
-# At these questions an earlier one comes again, with its sides swapped.
+# These questions repeat an earlier one with its sides swapped.
 REPEATS = (6, 12)
-# A model is nearly as good as the best if it loses no more than this share of what lies between best and worst.
+# Nearly as good as the best: losing at most this share of the distance between best and worst.
 NEARLY = 0.05
 # Sure enough to stop: the probability that the chosen model is nearly as good as the best.
 SURE_ENOUGH = 0.9
@@ -36,9 +36,9 @@ SURE_ENOUGH = 0.9
 DRAWN = 6000
 # Answers fit together if one preference explains this share of the choices; of random answers it explains about 0.6.
 FITS = 0.8
-# Before anything is known: how far apart best and worst are in units of an answer's noise, from unsteady to steady.
+# Prior range of steadiness: the distance between best and worst in units of an answer's noise.
 STEADY = (3.0, 60.0)
-# What people who lose a favourable decision are to a model: it is no figure of its own.
+# The share of people who lose a favourable decision, which is no declared figure.
 WORSE_OFF = "worse_off"
 
 
@@ -85,27 +85,15 @@ class PairAnswer:
 
 @dataclass(frozen=True)
 class Preference:
-    """What the answers lead to.
+    """What the answers lead to."""
 
-    Attributes
-    ----------
-    place : int
-        Of the preferred model in its sweep.
-    sure : float
-        Probability that it is nearly as good as the best (see `NEARLY`).
-    told : int
-        How many questions were answered, other than skipped.
-    explained, choices : int
-        How many of the choices between A and B this preference explains.
-    same, repeated : int
-        How many of the questions that came again with sides swapped were answered alike.
-    """
-
-    place: int
-    sure: float
-    told: int
+    place: int  # of the preferred model in its sweep
+    sure: float  # probability that it is nearly as good as the best (see `NEARLY`)
+    told: int  # questions answered, not skipped
+    # Choices between A and B: how many this preference explains, and of how many.
     explained: int
     choices: int
+    # Repeated questions: how many were answered alike, and of how many.
     same: int
     repeated: int
 
@@ -125,12 +113,7 @@ class _Drawn(NamedTuple):
 class Interview:
     """Questions about models, and what the answers say. The same models and answers give the same questions.
 
-    Parameters
-    ----------
-    models : DataFrame
-        As `models_to_choose_from` gives them.
-    seed : int
-        Of the preferences that are drawn, and of the sides on which models stand.
+    `models` come from `models_to_choose_from`; `seed` draws the preferences and the sides on which models stand.
     """
 
     def __init__(self, models: pd.DataFrame, seed: int = 0) -> None:
@@ -139,7 +122,7 @@ class Interview:
 
     @cached_property
     def digest(self) -> str:
-        """Six letters that tell these models from others."""
+        """Six letters that identify these models."""
         return hashlib.sha256(self.models.round(6).to_csv().encode()).hexdigest()[:6]
 
     @cached_property
@@ -158,7 +141,7 @@ class Interview:
     # ---- asking ----
 
     def next_question(self, answers: Sequence[PairAnswer]) -> tuple[int, int] | None:
-        """Places of the models A and B to be asked about next; None when enough is known, or all was asked."""
+        """Places of the next models A and B; None when enough is known or all pairs were asked."""
         told = sum(answer.said != "s" for answer in answers)
         if (
             told >= MOST
@@ -176,7 +159,7 @@ class Interview:
         return next(((answer.b, answer.a) for answer in once if answer.is_choice), None)
 
     def most_telling(self, answers: Sequence[PairAnswer]) -> tuple[int, int] | None:
-        """The pair whose better model has the highest expected utility; none that was asked about before."""
+        """The pair, not asked before, whose better model has the highest expected utility."""
         if len(self._places) < 2:
             return None
         utility, likely = self._drawn.utility, self._likely(answers)

@@ -1,7 +1,7 @@
-"""The record of a decision: who decides what and why, as a small JSON file that is sealed by a hash over all of it.
+"""The record of a decision: who decides what and why, as a small JSON file that is sealed by a hash.
 
-The seal detects accidental changes. It is no signature: anyone who changes the file can seal it again.
-What the file says of the model is checked by training it again, see `commod.decisions.verify`.
+The seal detects accidental changes. It is no signature: anyone who changes the file can seal it again. To check what
+the file says of the model, train it again: see `commod.decisions.verify`.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from commod.portable import FORMATS as MODELS
 from commod.uploads.json_file import check_schema, read_json, same_names
 from commod.uploads.limits import count_of, short
 
-# What a file says of its own format; any other is refused. The second has a sealed part.
+# Known formats; the second has a sealed part.
 FORMAT, WITH_SEALED = "commod-decision/1", "commod-decision/2"
 # The method of a decision to leave f as it is.
 KEEP_F = "f"
@@ -43,7 +43,7 @@ PACKAGES = ("commod", "numpy", "scipy", "scikit-learn", "pandas")
 
 
 class DecisionError(ValueError):
-    """What is wrong with the file of a decision, in a sentence that says what to do."""
+    """What is wrong with a decision file, in a sentence that says what to do."""
 
 
 Seed = Annotated[int, Meta(ge=0, lt=2**32)]
@@ -126,20 +126,14 @@ def make_record(
 
     Parameters
     ----------
-    signature : Signature
-    scene : Scene
     decisions : array of 0 and 1
-        Of the model that is decided for, on the test rows.
-    cell : Cell or None
-        Its method and settings; None to leave f as it is.
-    fairness : str
-        The criterion that it was trained for.
-    requirements, facts
-        What is required, and what is known of the model: see `facts_of`.
+        Of the chosen model, on the test rows.
+    cell, fairness : Cell or None, str
+        Its method and settings (None to leave f as it is), and its criterion.
     sha256 : str
-        The hash of the data where it is known: it takes a while with many rows, see `data_hash`.
+        The hash of the data if it is known; it takes a while with many rows, see `data_hash`.
     tried : mapping of str to int, optional
-        Where people are sealed: how many ``settings, limits, seeds`` were tried and models ``compared`` before.
+        If people are sealed: how many ``settings, limits, seeds`` were tried and models ``compared`` before.
     """
     content: dict[str, Any] = {
         "format": FORMAT if tried is None else WITH_SEALED,
@@ -169,13 +163,13 @@ def make_record(
 
 
 def with_opened(frozen: Mapping[str, Any], found: Mapping[str, Any], earlier: Sequence[str] = ()) -> dict[str, Any]:
-    """A record with what its sealed people said (`open_sealed`); `earlier`: hashes of records that had opened them."""
+    """A record with the figures of its sealed people (`open_sealed`); `earlier`: hashes of records that opened them."""
     content = {**frozen, "confirmed": {**found, "earlier": [*earlier], "frozen": frozen["sha256"]}}
     return content | {"sha256": _seal(content)}
 
 
 def confirmation(record: Mapping[str, Any]) -> str:
-    """What the sealed people said of the model, in one sentence; empty if they were not opened."""
+    """What the sealed people show, in one sentence; empty if they were not opened."""
     if (part := record.get("confirmed")) is None:
         return ""
     found = [each["verdict"] for each in part["verdicts"]]
@@ -354,11 +348,8 @@ class _Record(_Part):
 def read_record(content: bytes | str) -> dict[str, Any]:
     """Read the file of a decision.
 
-    Raises
-    ------
-    ValueError
-        In one sentence, if it is no such file, of another version, was changed since it was written, or holds what no
-        decision has.
+    Raises ValueError with one sentence if it is no such file, has another version, was changed since it was written, or
+    has invalid content.
     """
     record = read_json(content, "a decision", MAX_BYTES)
     if record.get("format") in MODELS:

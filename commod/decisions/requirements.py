@@ -1,7 +1,7 @@
-"""What a stakeholder requires of a model, declared once: which figure, at least or at most, in what unit and range.
+"""Every requirement on a model, declared once: its figure, its side (at least or at most), unit and range.
 
-The page, the link, saved runs, the report, the record of a decision and the command line read this table. A new
-requirement that is a number is one entry here and its value in `commod.decisions.facts`.
+Pages, links, saved runs, the report, decision records and the command line read this table. A new numeric requirement
+is one entry here and its value in `commod.decisions.facts`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class RequirementsError(ValueError):
 
 @dataclass(frozen=True)
 class Rule:
-    """A requirement that is a number: something is to be at least, or at most, so large.
+    """A numeric requirement: something must be at least, or at most, a limit.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Rule:
     words : str
         In a sentence, with a gap for the number: "a P-Rule of {} or more".
     none : str
-        The same where the limit is 0, if that reads otherwise: "nobody worse off".
+        The same for the limit 0, if it reads differently: "nobody worse off".
     meaning : str
         What is counted, in a sentence.
     default : float
@@ -47,7 +47,7 @@ class Rule:
     most : float
         The largest limit that makes sense; the smallest is 0.
     of_changes : bool
-        Whether it is a share of the decisions that changed: it does not apply where nobody's does.
+        Whether it is a share of the changes, and so does not apply if there are none.
     thing : (str, str)
         One of it and several: "12 fewer changes"; empty if it is no share of people.
     """
@@ -179,12 +179,9 @@ class Requirements:
     kept_out : tuple of str
         Features that the update may not use.
     direction : {"", "improve", "worsen"}
-        An update by which nobody can lose, or nobody can gain, whoever comes.
+        Requires an update by which nobody can lose, or nobody can gain.
 
-    Raises
-    ------
-    RequirementsError
-        If a limit is no number of its range, or anything else is not as it should be.
+    Raises RequirementsError if a limit is out of its range, or another value is invalid.
     """
 
     p_rule: float | None = None

@@ -1,7 +1,6 @@
-"""The best model of a method under requirements, out of its sweep; or the nearest, and what it breaks.
+"""The best model of a method's sweep under requirements; if none meets them, the nearest, and what it breaks.
 
-A model that has collapsed, or turns f around, is never the best while another is there; nor is one that changes nobody
-and breaks what f breaks: that is f, and no answer to it.
+Collapsed models, and models that change nobody and break what f breaks, come last.
 """
 
 from dataclasses import dataclass
@@ -23,24 +22,14 @@ LOOKED_AT = 10
 
 @dataclass(frozen=True)
 class BestModel:
-    """The best model of a method under requirements.
-
-    Attributes
-    ----------
-    place : int
-        Of the model in its sweep.
-    checked : DataFrame
-        See `check_requirements`.
-    collapse : str
-        Why it counts as collapsed, see `collapse_of`; empty for a sound model.
-    """
+    """The best model of a method under requirements."""
 
     method: str
-    place: int
+    place: int  # in its sweep
     model: Model
     facts: Facts
-    checked: pd.DataFrame
-    collapse: str = ""
+    checked: pd.DataFrame  # from `check_requirements`
+    collapse: str = ""  # why it counts as collapsed, see `collapse_of`; empty for a sound model
 
     @property
     def verdict(self) -> Verdict:
@@ -59,17 +48,10 @@ class BestModel:
 
 
 def collapse_of(scene: Scene, decisions: Any, scores: Any = None) -> str:
-    """Why a model is hardly one any more, in a sentence; empty for a sound one.
+    """Why a model counts as collapsed, in a sentence; empty for a sound one.
 
-    It decides everybody alike, changes more than that would, as one that turns f around does, or its scores tell people
-    apart no more.
-
-    Parameters
-    ----------
-    decisions : array of 0 and 1
-        Of the test rows.
-    scores : array, optional
-        Its probabilities for the same rows, where it has any.
+    It decides everybody alike, changes more decisions than that would, or its scores no longer rank people. `decisions`
+    and `scores` (its probabilities, if it has any) are of the test rows.
     """
     after = np.asarray(decisions).astype(int)
     if len(np.unique(after)) == 1 and len(np.unique(scene.decisions_test)) > 1:
@@ -87,9 +69,9 @@ def collapses_of(scene: Scene, sweep: Sweep) -> tuple[str, ...]:
 def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.DataFrame:
     """How far each model of a sweep is on the wrong side of each requirement that its decisions tell.
 
-    Returns one row per model, one column per limit but ``again``, which takes refits, and ``direction`` (the share of
-    decisions that changed against it): 0 where it is met. A shortfall of a P-Rule or of mistreatment is in its own
-    unit, all others are shares.
+    One row per model; one column per limit except ``again``, which needs refits, and ``direction`` (the share of
+    decisions that changed against it): 0 where it is met. P-Rule and mistreatment have their own units, others are
+    shares.
     """
     points, columns = sweep.points, {}
     of_f = scene.figures(scene.decisions_test)["accuracy"]
@@ -122,11 +104,10 @@ def share_against(direction: str, scene: Scene, sweep: Sweep) -> pd.Series:
 def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> BestModel:
     """The best model of a sweep under requirements.
 
-    Of those that meet them on the test people, the most accurate that does so beyond doubt, else the most accurate; of
-    equal ones, that which changes fewer. If none does, the nearest of those that change anybody: the smallest sum of
-    `shortfalls`. One that changes nobody is the best only if something required applies to it and it meets all of
-    that, as f does, or if no other is sound; one that has collapsed only if all have. It is chosen on the people on
-    whom it is then judged, which flatters it a little.
+    Among models that meet them on test: the most accurate without doubt, or else the most accurate; of equal ones, the
+    one with fewer changes. If none meets them: the smallest sum of `shortfalls` among those that change anybody. A
+    model that changes nobody is chosen only if it meets requirements that apply to it, or no other is sound; a
+    collapsed one only if all are. The model is judged on the people on whom it is chosen, which flatters it a little.
     """
     short = shortfalls(requirements, scene, sweep)
     total = short.sum(axis=1).to_numpy()

@@ -1,4 +1,4 @@
-"""Requirements checked: the verdict on each, what it would take, and how many more people would settle it."""
+"""Check requirements: the verdict on each, what it would take, and how many more people would settle it."""
 
 import math
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, Rule
 Verdict = Literal["pass", "fail", "cannot tell", "does not apply"]
 # What a verdict is called, and its sign.
 VERDICTS: dict[Verdict, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?", "does not apply": "–"}
-# The chance with which as many people as are named settle it, if the value is what it is now.
+# The chance with which that many more people settle it, if the value stays as it is.
 SETTLES = 0.8
-# More people than this are not named: practically nobody has them.
+# Larger numbers of people are not named: hardly anyone has them.
 MOST_PEOPLE = 1_000_000
 COLUMNS = (
     "requirement title wanted limit value low high refits_low refits_high verdict holds takes more_people sentence "
@@ -27,16 +27,10 @@ COLUMNS = (
 def check_requirements(requirements: Requirements, facts: Facts) -> pd.DataFrame:
     """Check each requirement for a model.
 
-    A requirement passes if the whole interval over people and, where there are refits, the whole interval over refits
-    lie on its right side; it fails if both lie on the wrong one; else it cannot be told. What the form of an update
-    rules out is known without intervals. A requirement on a share of the changes does not apply where nobody's
-    decision changes: it is then neither met nor failed.
-
-    Parameters
-    ----------
-    requirements : Requirements
-    facts : Facts
-        Of f, of the current model, or of another method's: see `facts_of`, `facts_of_f`, `facts_of_counts`.
+    A requirement passes if the whole interval over people and, if there are refits, the whole interval over refits are
+    on its right side. It fails if both are on the wrong side. Otherwise the verdict is "cannot tell". What the form of
+    an update rules out is known without intervals. A requirement on a share of the changes does not apply if there are
+    none. `facts` come from `facts_of`, `facts_of_f` or `facts_of_counts`.
 
     Returns
     -------
@@ -57,10 +51,7 @@ def check_requirements(requirements: Requirements, facts: Facts) -> pd.DataFrame
 
 
 def overall(checked: pd.DataFrame) -> Verdict:
-    """The verdict over all requirements of a model: fail if one fails, else cannot tell if one cannot be told.
-
-    What does not apply counts neither way, unless nothing else is required.
-    """
+    """The verdict over all requirements: the worst one; those that do not apply count only if there is nothing else."""
     found = set(checked["verdict"])
     order: tuple[Verdict, ...] = ("fail", "cannot tell", "pass", "does not apply")
     return next((verdict for verdict in order if verdict in found), "pass")
@@ -82,15 +73,9 @@ def rounded(count: float) -> str:
 def more_people(measured: Measured, limit: float, people: int) -> float:
     """How many more people like these would settle on which side of a limit a value is.
 
-    The interval's reach towards the limit shrinks with the square root of the number of people. With n people it is h,
-    and the value lies d from the limit: n · (h / d)² people bring the end of the interval to the limit, if the value
-    stays. As it will not stay to the last digit, that would settle it in one case of two; for four of five, h is taken
-    (1.96 + 0.84) / 1.96 times as long.
-
-    Returns
-    -------
-    float
-        NaN if more than `MOST_PEOPLE` would be needed, or the value is not known.
+    With n people the interval reaches h towards the limit, which is d away. h shrinks with √n, so n · (h / d)² people
+    bring its end to the limit if the value stays. That settles it in one case of two; for four of five, h is made
+    (1.96 + 0.84) / 1.96 times as long. NaN if more than `MOST_PEOPLE` are needed, or the value is unknown.
     """
     low, high = measured.people
     distance = abs(measured.value - limit)
@@ -120,7 +105,7 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
     of_people = "pass" if measured.exact else _side(rule, limit, measured.people)
     of_refits = None if math.isnan(measured.refits[0]) else _side(rule, limit, measured.refits)
     sides = {of_people, of_people if of_refits is None else of_refits}
-    # No number of people proves that nobody ever will be, and one is enough to know that somebody is.
+    # No sample proves that nobody will ever be worse off; one person is enough for the opposite.
     if rule.name == "worse_off" and limit == 0 and not measured.exact:
         sides = {"cannot tell" if holds else "fail"}
     verdict = sides.pop() if len(sides) == 1 else "cannot tell"

@@ -1,4 +1,4 @@
-"""A sealed decision checked: its model is trained again, refits too, and compared line by line."""
+"""Check a sealed decision: train its model and refits again, and compare line by line."""
 
 import json
 import shlex
@@ -32,26 +32,18 @@ from commod.experiments.sweep import Cell, fit_cell
 from commod.models.base_models import GIVEN_SCORES
 from commod.models.competitors import METHODS
 
-# Figures agree if they differ by no more than this: other machines round otherwise in the last digits.
+# Largest difference of equal figures: machines differ in the last digits.
 TOLERANCE = 1e-9
 
 
 def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
-    """Train the model of a record again and compare line by line.
-
-    Parameters
-    ----------
-    record : mapping
-        From `read_record`.
-    task : Task
-        The data that it names.
+    """Train the model of a record (from `read_record`) again on its data, and compare line by line.
 
     Returns
     -------
     DataFrame
-        One row per line: ``line`` (the data's hash, their rows and how they were read, each figure, each verdict, the
-        features that are kept out), ``recorded, found`` (as text), ``agrees``. If the data differ nothing is trained.
-        What is in no line is in `not_checked`.
+        One row per line: ``line`` (the data's hash, rows and roles, each figure, each verdict, the features kept out),
+        ``recorded, found`` (as text), ``agrees``. If the data differ, nothing is trained. `not_checked` has the rest.
     """
     data = record["data"]
     sha256 = data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores())
@@ -77,7 +69,7 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
 
 
 def open_sealed(scene: Scene, frozen: str) -> dict[str, Any]:
-    """What the sealed people of a scene say of the model in a record (its text): see `with_opened`."""
+    """Figures and verdicts of the model in a record (its text) on the sealed people: see `with_opened`."""
     record = read_record(frozen)
     there = scene.on_sealed
     decisions, facts = _train_again(there, record["model"])
@@ -95,7 +87,7 @@ def _judged_again(scene: Scene, record: Mapping[str, Any], part: Mapping[str, An
 
 
 def _roles_of(words: list[str]) -> str:
-    """How a table was read, the same text whichever way a record says it."""
+    """How a table was read, in one notation for all versions of records."""
     with suppress(ValueError):
         return json.dumps(roles_in(words), ensure_ascii=False, sort_keys=True) if words else ""
     return shlex.join(words)
@@ -121,7 +113,7 @@ def _compared(name: str, recorded: Mapping[str, Any] | None, checked: pd.DataFra
         there, here = (("–", "required"), ("required", "–"))[recorded is not None]
         return line, there, here, False
     row = checked.loc[name]
-    # Until there was a word for it, what does not apply was recorded as met.
+    # Older records say "pass" where we now say "does not apply".
     alike = recorded["verdict"] == row["verdict"] or (recorded["verdict"], row["verdict"]) == ("pass", "does not apply")
     same = alike and all(
         agree(recorded[column], plain(row[column])) for column in ("value", "low", "high", "refits_low", "refits_high")
@@ -146,7 +138,7 @@ def shown(value: Any) -> str:
 
 
 def not_checked(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a record says and training again does not show: what people wrote, and the settings that it starts from."""
+    """What training again cannot check: what people wrote, and the settings that it starts from."""
     signature, model = record["signature"], record["model"]
     said = [(name, text) for name, text in signature.items() if name != "rejected"]
     said += [(f"rejected: {title}", reason) for title, reason in signature["rejected"].items()]

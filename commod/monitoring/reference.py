@@ -1,4 +1,4 @@
-"""What a model was like on the people it was tested on, as counts that go along in its `model.json`."""
+"""What a model was like on the people it was tested on: counts and distributions in its `model.json`, and drift."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

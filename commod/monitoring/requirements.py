@@ -78,7 +78,7 @@ def drop_revealed(measured: Measured, limit: float, drop: float, tests: int = 0)
     return min(needed) + error * _SETTLES
 
 
-# Share of the money that is bet on some people, and what is known of them.
+# The share of the money bet on some people, and the facts about them.
 Look = tuple[float, Facts]
 
 # A verdict in a sentence, by its name: then, and now.
@@ -88,7 +88,7 @@ NOW = {"pass": "holds", "fail": "fails", "cannot tell": "cannot be told", "does 
 
 @dataclass(frozen=True)
 class Counted:
-    """People in cells, how many of their changes f was sure of and how many are right, and what else facts take."""
+    """People in cells, their changes that f was sure of and that are right, and what else `Facts` need."""
 
     cells: Cells
     changes: Mapping[str, Any]

@@ -1,7 +1,7 @@
-"""Counts of people that add up from run to run, in a small file.
+"""Counts of people that add up over runs, in a small file.
 
-They are kept for all people since the first run, and for windows that start every `STEP` people, so that a drop does
-not drown in a long good past (as in the e-detectors of Shin, Ramdas and Rinaldo 2023).
+They cover all people since the first run, and windows that start every `STEP` people, so that a long good past does not
+hide a drop (as in the e-detectors of Shin, Ramdas and Rinaldo 2023).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from commod.monitoring.requirements import ON_TOTAL, Look
 from commod.monitoring.watch import LEAST_PEOPLE, Watched
 from commod.uploads.json_file import JsonError, read_json
 
-# A new window starts every so many people; so many are kept; each gets this share of the money that is left.
+# People until a new window starts, windows kept, and the share of the remaining money that each gets.
 STEP, KEPT, EACH = 1_000, 6, 0.04
 FORMAT, MAX_BYTES = "commod-watch/1", 2**20
 
@@ -48,20 +48,11 @@ class _Counted:
 
 @dataclass(frozen=True)
 class WatchState:
-    """Counts of the people of all runs so far.
+    """Counts of the people of all runs so far."""
 
-    Attributes
-    ----------
-    model : str
-        Digest of the model's file.
-    batches : tuple of str
-        Digests of the batches that are counted, so that none is counted twice.
-    parts : tuple
-        All people first, then the last windows.
-    """
-
-    model: str
-    batches: tuple[str, ...] = ()
+    model: str  # digest of the model's file
+    batches: tuple[str, ...] = ()  # digests of the batches counted, so that none is counted twice
+    # All people first, then the last windows.
     parts: tuple[_Counted, ...] = ()
 
     @property
@@ -116,10 +107,7 @@ def _digest(content: bytes) -> str:
 def read_state(content: bytes | None, model: bytes) -> WatchState:
     """The state in a file; a new one if there is no file yet.
 
-    Raises
-    ------
-    ValueError
-        In one sentence, if it is none, or is about another model.
+    Raises ValueError if it is damaged, or about another model.
     """
     if content is None:
         return WatchState(_digest(model))
