@@ -22,77 +22,32 @@ class ChoiceError(ValueError):
 
 @dataclass(frozen=True)
 class Choice:
-    """What is what in a table.
+    """The roles of the columns in a table."""
 
-    Attributes
-    ----------
-    target, favourable : str
-        The outcome's column, and the value (as text) that is good for a person, or a tuple of several; all other values
-        count as the other outcome.
-    sensitive : str or (str, str)
-        Column of the sensitive attribute; two of them are crossed.
-    groups : tuple of str
-        Those of its groups, as text, that are looked at; rows of others are left out. Groups of a crossing are called
-        "a × b". Empty for all.
-    kinds : mapping of column to "number", "category" or "leave out"
-        Columns that are not named are left out.
-    scores : str
-        Column with f's probabilities of the favourable outcome; empty, if f is to be trained here.
-    missing : {"fill", "drop"}
-        Missing features: the median for a number and a level of their own for a category, or leave those rows out.
-    title : str
-    merits : mapping of column to 1 or -1
-        Numbers of which more (1) or less (-1) should never count against a person.
-    target_cut : float, optional
-        Where to cut an outcome of numbers in two: the classes are then called as `bands_of` says.
-    scores_out_of : float, default 1
-        What a score of certainty is in the column of scores: they are divided by it (100 for percentages).
-    person : str
-        Column that says whose row it is: all rows of a person are on the same side of the split.
-    time : str
-        Column of dates or numbers: the latest rows are the test part, whatever the seed.
-    turned : bool
-        Whether the scores are of the other outcome, so that 1 less them are f's.
-    threshold : float, default 0.5
-        The probability of the favourable outcome above which f decides for it.
-    cuts : mapping of sensitive column to numbers in rising order
-        Where to cut it into bands, which are called as `bands_of` says.
-    merge : mapping of sensitive column to a mapping of value to name
-        Values that are to be called otherwise; those that get the same name are one group.
-    unknown : {"drop", "train"}
-        Rows whose group is not known: leave them out, or train on them, and measure on the others only.
-    weight : str
-        Column that says for how many people a row stands, as surveys have it.
-    confirm : float
-        Share of the people to seal, see `Task.seal`; 0 for nobody, as in files of before there was such a part.
-    blanks : tuple of str
-        Values of the outcome and of sensitive attributes that say nothing ("XXX"): such cells count as empty.
-    sensitive_cut : float
-        The same as ``cuts={sensitive: (sensitive_cut,)}``.
-    """
-
-    target: str
-    favourable: str | tuple[str, ...]
-    sensitive: str | tuple[str, ...]
-    groups: tuple[str, ...]
-    kinds: dict[str, Kind] = field(hash=False)
-    scores: str = ""
-    missing: Literal["fill", "drop"] = "fill"
+    target: str  # column of the outcome
+    favourable: str | tuple[str, ...]  # its value, or values, that are good for a person, as text
+    sensitive: str | tuple[str, ...]  # column of the sensitive attribute; two of them are crossed
+    groups: tuple[str, ...]  # groups to keep, as text ("a × b" for a crossing); empty for all
+    kinds: dict[str, Kind] = field(hash=False)  # columns that are not named are left out
+    scores: str = ""  # column with f's probabilities of the favourable outcome; empty if f is trained here
+    missing: Literal["fill", "drop"] = "fill"  # missing features: median or a level of their own, or drop those rows
     title: str = "Your data"
+    # Numbers of which more (1) or less (-1) should never count against a person.
     merits: dict[str, Literal[1, -1]] = field(default_factory=dict, hash=False)
-    target_cut: float | None = None
-    sensitive_cut: InitVar[float | None] = None
-    scores_out_of: float = 1.0
-    person: str = ""
-    time: str = ""
-    turned: bool = False
-    threshold: float = 0.5
-    cuts: dict[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
+    target_cut: float | None = None  # where to cut a numeric outcome in two; `bands_of` names the classes
+    sensitive_cut: InitVar[float | None] = None  # short for ``cuts={sensitive: (sensitive_cut,)}``
+    scores_out_of: float = 1.0  # scores are divided by it: 100 for percentages
+    person: str = ""  # column that identifies people: all rows of a person are on one side of the split
+    time: str = ""  # column of dates or numbers: the latest rows are the test part, whatever the seed
+    turned: bool = False  # whether the scores are of the other outcome
+    threshold: float = 0.5  # the probability of the favourable outcome above which f decides for it
+    cuts: dict[str, tuple[float, ...]] = field(default_factory=dict, hash=False)  # of numeric sensitive columns, rising
+    # Per sensitive column, new names of values; values with the same name are one group.
     merge: dict[str, dict[str, str]] = field(default_factory=dict, hash=False)
-    unknown: Literal["drop", "train"] = "drop"
-    weight: str = ""
-    confirm: float = 0.0
-    blanks: tuple[str, ...] = ()
+    unknown: Literal["drop", "train"] = "drop"  # rows without a known group: drop them, or use them for training only
+    weight: str = ""  # column that says how many people a row stands for, as in surveys
+    confirm: float = 0.0  # share of the people to seal, see `Task.seal`
+    blanks: tuple[str, ...] = ()  # values of outcome and sensitive attributes that count as empty ("XXX")
 
     def __post_init__(self, sensitive_cut: float | None) -> None:
         if sensitive_cut is not None:

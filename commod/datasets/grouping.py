@@ -23,27 +23,14 @@ def bands_of(cuts: Sequence[float]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column that parts people into groups, by its levels or, if it is cut, by bands of its numbers.
+    """A column that divides people into groups, by its levels or by bands of its numbers."""
 
-    Parameters
-    ----------
-    name : str
-        As in "fair by race".
-    column : str
-    levels : mapping
-        Cell to the name of its group; several cells may be one group. A cell that is not named, or missing, says that
-        the group is not known.
-    cuts : tuple of float
-        Where to cut a column of numbers, in rising order; a number that equals a cut is above it.
-    bands : tuple of str
-        Names of what lies between the cuts; by default those of `bands_of`.
-    """
-
-    name: str
+    name: str  # as in "fair by race"
     column: str
+    # Cell to the name of its group; several cells may be one group. Cells that are not named mean an unknown group.
     levels: Mapping[Any, str] = field(default_factory=dict, hash=False)
-    cuts: tuple[float, ...] = ()
-    bands: tuple[str, ...] = ()
+    cuts: tuple[float, ...] = ()  # where to cut numbers, rising; a number equal to a cut is above it
+    bands: tuple[str, ...] = ()  # names of what is between the cuts; default, those of `bands_of`
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -64,27 +51,15 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Grouping:
-    """A way to part the people of a task: by one attribute or, as a crossing, by two or more.
+    """A way to divide the people of a task: by one attribute or, as a crossing, by two or more."""
 
-    Parameters
-    ----------
-    name : str
-        In links and in the name of the task ("adult.race_sex"); empty for the one that a data set opens with.
-    title : str
-        As it is read.
-    attributes : tuple of Attribute
-    suited, targets : mapping
-        As in `TaskSpec`, where the task under this grouping needs its own.
-    combinations : tuple of tuples of int
-        Of each group its code in each attribute; by default all that are possible, in order.
-    """
-
-    name: str
+    name: str  # in links and task names ("adult.race_sex"); empty for the one that a data set opens with
     title: str
     attributes: tuple[Attribute, ...]
+    # As in `TaskSpec`, if the task needs its own under this grouping.
     suited: Mapping[str, Any] = field(default_factory=dict, hash=False)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
-    combinations: tuple[tuple[int, ...], ...] = ()
+    combinations: tuple[tuple[int, ...], ...] = ()  # each group's code in each attribute; default, all in order
 
     def __post_init__(self) -> None:
         if not self.combinations:

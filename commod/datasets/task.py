@@ -23,29 +23,14 @@ MAX_TRAINING = 40_000
 
 @dataclass(frozen=True)
 class Feature:
-    """One input column: its name in the file, and how to speak of it.
+    """One input column: its name in the file, and how to speak of it."""
 
-    Parameters
-    ----------
-    name : str
-        Column name in ``X``.
-    label : str
-        Readable name, as it stands on a chart.
-    kind : {"number", "category"}
-    unit : str
-        Unit of a number ("points", "years", ...); empty for a category.
-    description : str
-        What the column records, in one sentence.
-    merit : {1, -1, 0}
-        Of a number: more of it should never count against a person, less of it should not, or neither is said.
-    """
-
-    name: str
-    label: str
+    name: str  # of the column in ``X``
+    label: str  # as charts show it
     kind: Literal["number", "category"] = "number"
-    unit: str = ""
-    description: str = ""
-    merit: Literal[1, -1, 0] = 0
+    unit: str = ""  # of a number: "points", "years"
+    description: str = ""  # what the column records, in one sentence
+    merit: Literal[1, -1, 0] = 0  # of a number: whether more (1) or less (-1) should never count against a person
 
     @property
     def title(self) -> str:
@@ -63,74 +48,32 @@ _LOTS = 0x5EA1ED
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """The declaration of a task: everything about it except its rows.
+    """The declaration of a task: everything about it except its rows."""
 
-    Parameters
-    ----------
-    name, title : str
-        In code and links, and as it is read.
-    features : tuple of Feature
-    target, target_label : str
-        Column of the labels, and what 1 says of a person.
-    outcomes : (str, str)
-        What the decisions 0 and 1 are called.
-    favourable : {0, 1}
-        The decision that a person hopes for.
-    sensitive : str
-        Column of the groups.
-    groups : tuple of str
-        Names of the groups, by code: of S = 0, S = 1, ...
-    filter : str
-        Which rows of the source it has.
-    people : str
-        Who the rows are.
-    story : str
-        Who decides what about whom, in a sentence.
-    called : mapping
-        Name of a group to how one speaks of its people in a sentence: ``"White": "White {people}"``.
-    scores : str
-        Column of ``X`` that holds f's probabilities, if the data came with them; no feature.
-    threshold : float
-        The probability above which f decides positively, where the data say nothing else.
-    suited : mapping
-        Arguments of `Commod` that suit it, see `commod_settings`.
-    targets : mapping
-        Criterion to what the search for a target starts from, something that can be had: the figure, and the share of
-        changes in percent.
-    opens : str
-        Name of the grouping that the app opens it with; default, the first.
-    groupings : tuple of Grouping
-        Ways to part its people into groups; what `sensitive` and `groups` say comes first, and is put there.
-    grouping : str
-        Name of the one that it has now, see `under`.
-    truth : str
-        Column of the true labels, where `target` is known to be a biased record of them.
-    may_be_passed_on : bool
-        Whether its licence allows that others hand its rows on.
-    """
-
-    name: str
+    name: str  # in code and links
     title: str
     features: tuple[Feature, ...]
-    target: str
-    target_label: str
-    outcomes: tuple[str, str]
-    favourable: Literal[0, 1]
-    sensitive: str
-    groups: tuple[str, ...]
-    filter: str
-    people: str = "people"
-    story: str = ""
+    target: str  # column of the labels
+    target_label: str  # what 1 says of a person
+    outcomes: tuple[str, str]  # names of the decisions 0 and 1
+    favourable: Literal[0, 1]  # the decision that a person hopes for
+    sensitive: str  # column of the groups
+    groups: tuple[str, ...]  # names of the groups, by code
+    filter: str  # which rows of the source it has
+    people: str = "people"  # who the rows are
+    story: str = ""  # who decides what about whom, in a sentence
+    # Name of a group to how its people are called in a sentence: ``"White": "White {people}"``.
     called: Mapping[str, str] = field(default_factory=dict, hash=False)
-    scores: str = ""
-    threshold: float = 0.5
-    suited: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    scores: str = ""  # column of ``X`` with f's probabilities, if the data came with them; no feature
+    threshold: float = 0.5  # default probability above which f decides positively
+    suited: Mapping[str, Any] = field(default_factory=dict, hash=False)  # arguments of `Commod`, see `commod_settings`
+    # By criterion, an attainable start for the search: the figure, and the share of changes in percent.
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
-    opens: str = ""
-    groupings: tuple[Grouping, ...] = ()
-    grouping: str = ""
-    truth: str = ""
-    may_be_passed_on: bool = False
+    opens: str = ""  # the grouping that the app opens it with; default, the first
+    groupings: tuple[Grouping, ...] = ()  # ways to divide its people; that of `sensitive` and `groups` is put first
+    grouping: str = ""  # the current one, see `under`
+    truth: str = ""  # column of the true labels, if `target` is a biased record of them
+    may_be_passed_on: bool = False  # whether its licence allows others to pass its rows on
 
     def __post_init__(self) -> None:
         if not self.groupings or self.groupings[0].name:
@@ -223,50 +166,23 @@ class Split:
 
 @dataclass(frozen=True)
 class Task:
-    """A loaded task.
-
-    Attributes
-    ----------
-    X : DataFrame
-        Features in original units; categories have pandas' ``category`` dtype. The sensitive attribute is not in it.
-    y : Series of int
-        The target; 1 is the positive class, which need not be the favourable one (see ``spec.favourable``).
-    sensitive : Series of int
-        The code of each row's group, a place in ``spec.groups``; -1 where the group is not known.
-    datasheet : str
-        Markdown: source, licence, size, groups, caveats.
-    recipe : str
-        Python that makes the task, if it does not ship with the project.
-    person : Series of int, optional
-        Whose row it is: all rows of a person are on the same side of a split.
-    time : Series of float, optional
-        When it was: the latest rows are the test part.
-    contract : tuple of ColumnRule
-        How a cell of the file becomes what stands in ``X``.
-    weight : Series of float, optional
-        For how many people a row stands, as in a survey; one each, if there is none.
-    sealed : Split, optional
-        The people that `seal` has taken out: none of them is in ``X``, ``y`` or any split.
-    test_share : float
-        Of the rows that are left, those that go to test.
-    truth : Series of int, optional
-        The true labels, where ``y`` is known to be a biased record of them; nothing is trained on them.
-    """
+    """A loaded task."""
 
     spec: TaskSpec
-    X: pd.DataFrame
-    y: pd.Series
-    sensitive: pd.Series
-    datasheet: str = field(repr=False, default="")
-    recipe: str = field(repr=False, default="")
-    person: pd.Series | None = field(repr=False, default=None)
-    time: pd.Series | None = field(repr=False, default=None)
-    contract: Contract = field(repr=False, default=())
+    X: pd.DataFrame  # features in original units, without the sensitive attribute; categories have dtype ``category``
+    y: pd.Series  # 1 is the positive class, which need not be the favourable one (``spec.favourable``)
+    sensitive: pd.Series  # the code of each row's group, a place in ``spec.groups``; -1 if it is unknown
+    datasheet: str = field(repr=False, default="")  # Markdown: source, licence, size, groups, caveats
+    recipe: str = field(repr=False, default="")  # Python that makes the task, if it does not ship
+    person: pd.Series | None = field(repr=False, default=None)  # all rows of a person are on one side of a split
+    time: pd.Series | None = field(repr=False, default=None)  # the latest rows are the test part
+    contract: Contract = field(repr=False, default=())  # how a cell of the file becomes a value in ``X``
     roles: Mapping[str, Any] = field(repr=False, default_factory=dict)
-    weight: pd.Series | None = field(repr=False, default=None)
-    sealed: Split | None = field(repr=False, default=None)
-    test_share: float = TEST_SHARE
-    _first: tuple[np.ndarray, np.ndarray] | None = field(repr=False, default=None)  # split 0, where it is given
+    weight: pd.Series | None = field(repr=False, default=None)  # how many people a row stands for; default, one
+    sealed: Split | None = field(repr=False, default=None)  # the people that `seal` has taken out of the rest
+    test_share: float = TEST_SHARE  # of the rows that are left
+    _first: tuple[np.ndarray, np.ndarray] | None = field(repr=False, default=None)  # split 0, if it is given
+    # The true labels, if ``y`` is a biased record of them; nothing is trained on them.
     truth: pd.Series | None = field(repr=False, default=None)
 
     @property

@@ -50,22 +50,14 @@ Seed = Annotated[int, Meta(ge=0, lt=2**32)]
 
 
 class Signature(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who decides, and why: a name that somebody typed, not a cryptographic signature.
-
-    Attributes
-    ----------
-    signed, look_again : date
-        When it was sealed, and when somebody is to look at it again.
-    rejected : dict of str to str
-        Each alternative that was rejected, and the reason.
-    """
+    """Who decides, and why: a typed name, not a cryptographic signature."""
 
     who: str
     role: str
     why: str
-    signed: date
-    look_again: date
-    rejected: dict[str, str]
+    signed: date  # when it was sealed
+    look_again: date  # when the decision is due for review
+    rejected: dict[str, str]  # each rejected alternative, and the reason
 
     def __post_init__(self) -> None:
         for name in ("who", "role", "why"):

@@ -26,42 +26,18 @@ class RequirementsError(ValueError):
 
 @dataclass(frozen=True)
 class Rule:
-    """A numeric requirement: something must be at least, or at most, a limit.
+    """A numeric requirement: something must be at least, or at most, a limit."""
 
-    Parameters
-    ----------
-    name : str
-        The field of `Requirements`.
-    title : str
-        Capitalised, without the number: "P-Rule at least". It ends with the side.
-    words : str
-        In a sentence, with a gap for the number: "a P-Rule of {} or more".
-    none : str
-        The same for the limit 0, if it reads differently: "nobody worse off".
-    meaning : str
-        What is counted, in a sentence.
-    default : float
-        Where a control begins.
-    percent : bool
-        Whether it is a share, written in percent.
-    most : float
-        The largest limit that makes sense; the smallest is 0.
-    of_changes : bool
-        Whether it is a share of the changes, and so does not apply if there are none.
-    thing : (str, str)
-        One of it and several: "12 fewer changes"; empty if it is no share of people.
-    """
-
-    name: str
-    title: str
-    words: str
-    meaning: str
-    default: float
-    percent: bool = True
-    most: float = 1.0
-    none: str = ""
-    of_changes: bool = False
-    thing: tuple[str, str] = ("", "")
+    name: str  # the field of `Requirements`
+    title: str  # without the number; it ends with the side: "P-Rule at least"
+    words: str  # in a sentence, with a gap for the number: "a P-Rule of {} or more"
+    meaning: str  # what is counted, in a sentence
+    default: float  # where its control starts
+    percent: bool = True  # whether it is written in percent
+    most: float = 1.0  # the largest sensible limit; the smallest is 0
+    none: str = ""  # the words for the limit 0, if they differ: "nobody worse off"
+    of_changes: bool = False  # whether it is a share of the changes, and so does not apply if there are none
+    thing: tuple[str, str] = ("", "")  # singular and plural: "12 fewer changes"; empty if it is no share of people
 
     @property
     def side(self) -> str:

@@ -28,21 +28,12 @@ N_SPLITS, FIRST_SPLIT = 10, 100
 
 @dataclass(frozen=True)
 class Refits:
-    """What refits decide on the test rows.
+    """The decisions of refits on the test rows."""
 
-    Attributes
-    ----------
-    changes : array of int (test rows,)
-        How many refits decide otherwise than f; empty for other splits, which have other test rows.
-    figures : DataFrame
-        The key figures of each refit on test, one row each.
-    shares : DataFrame
-        What its decisions alone say of its changes, see `Scene.shares`; ``worse_off``, the share of people whose
-        decision went from the favourable one to the other; and ``accuracy_lost`` against its f.
-    """
-
-    changes: np.ndarray
-    figures: pd.DataFrame
+    changes: np.ndarray  # (test rows,) how many refits decide differently from f; empty for other splits
+    figures: pd.DataFrame  # the key figures of each refit on test, one row each
+    # One row per refit: those of `Scene.shares`; ``worse_off``, the share of people who lost the favourable decision;
+    # and ``accuracy_lost`` against its f.
     shares: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def __len__(self) -> int:

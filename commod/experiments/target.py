@@ -72,34 +72,23 @@ class SoFar(NamedTuple):
 
 @dataclass(frozen=True)
 class Target(Asked):
-    """What `find_settings` found.
+    """What `find_settings` found."""
 
-    Attributes
-    ----------
-    settings, model : dict, Commod, or None
-        Keyword arguments of `Commod` that meet the limits, and the model fitted with them on all training rows; None if
-        none does.
-    validation : dict
-        ``accuracy, fairness, change_rate, sure`` (of the changes, the share in which f was surer than 90 %) of the
-        candidate behind `settings` (or, if none meets the limits, of the likeliest one) on the held-out folds, and
-        ``chance``, the probability that it meets all limits on new people.
-    fairest, gentlest : (float, dict) or None
-        With at most `max_change`, the strictest fairness that can be promised as confidently, and its setting; at
-        `min_fairness`, the smallest limit on changes, and its setting, if any setting tried is that fair.
-    bound : float
-        The best fairness that anybody could reach by flipping `max_change` of f's decisions (in the direction asked
-        for) on the training rows, with S known.
-    candidates : DataFrame
-        Every setting tried, with the same figures, and ``promised_fairness, promised_changes``: the strictest limit of
-        each that it keeps with the asked confidence where it keeps the others; infinite if none.
-    """
-
+    # Keyword arguments of `Commod` that meet the limits, and the model fitted with them on all training rows; or None.
     settings: dict[str, Any] | None
     model: Commod | None
+    # ``accuracy, fairness, change_rate, sure`` (the share of changes in which f was surer than 90 %) on the held-out
+    # folds, of `settings` or, if none meets the limits, of the likeliest candidate; and ``chance``, the probability
+    # that it meets all limits on new people.
     validation: dict[str, float]
+    # The strictest fairness that can be promised within `max_change`, and its setting; and the smallest limit on
+    # changes at `min_fairness`, if any setting tried is that fair.
     fairest: tuple[float, dict[str, Any]] | None
     gentlest: tuple[float, dict[str, Any]] | None
+    # The best fairness on the training rows by flipping `max_change` of f's decisions (in that direction), S known.
     bound: float
+    # Every setting tried, with the same figures, and ``promised_fairness, promised_changes``: the strictest limit of
+    # each that it keeps with the asked confidence while it keeps the others; infinite if none.
     candidates: pd.DataFrame = field(repr=False)
 
     @property

@@ -139,34 +139,19 @@ MARKS: dict[Mark, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Check:
-    """A question about a change, answered by a share.
-
-    Parameters
-    ----------
-    name, title, short : str
-        In frames, as a question, and as the heading of a column.
-    meaning : str
-        What is counted.
-    direction : {1, -1}
-        Whether more of it is better, or less.
-    fine, bad : float
-        At `fine` or better the mark is the `best` one, beyond `bad` it is "bad", between them "look".
-    best : Mark
-        "Fine" of changes of which one in six is right would read as praise.
-    why, rated : str
-        The reason for the bounds, and the bounds in words where the mark is not one of the share itself.
-    """
+    """A question about a change, answered by a share."""
 
     name: str
-    title: str
-    short: str
-    meaning: str
-    direction: Literal[1, -1]
+    title: str  # as a question
+    short: str  # as the heading of a column
+    meaning: str  # what is counted
+    direction: Literal[1, -1]  # whether more of it is better, or less
+    # At `fine` or better the mark is `best`, beyond `bad` it is "bad", between them "look".
     fine: float
     bad: float
-    why: str
-    rated: str = ""
-    best: Mark = "fine"
+    why: str  # the reason for these bounds
+    rated: str = ""  # the bounds in words, if the mark does not rate the share itself
+    best: Mark = "fine"  # "fine" would read as praise if one change in six is right
 
     def mark(self, value: float) -> Mark:
         """The mark of a value; NaN leaves the question open."""
@@ -255,25 +240,15 @@ CHECKS: dict[str, Check] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a check for one model.
-
-    Attributes
-    ----------
-    value, part, whole : float, int, int
-        The share, NaN where it cannot be told, and the counts behind it.
-    basis : str
-        What else the share rests on: the merit that hurts most people, or the number of refits.
-    rated : float, optional
-        What the mark is of, if not of the share.
-    """
+    """The answer to a check for one model."""
 
     check: Check
-    value: float
+    value: float  # the share, NaN if it is unknown
     part: int
     whole: int
     sentence: str
-    basis: str = ""
-    rated: float | None = None
+    basis: str = ""  # what the share rests on: the merit that hurts most people, or the number of refits
+    rated: float | None = None  # what the mark rates, if not the share
 
     @property
     def mark(self) -> Mark:

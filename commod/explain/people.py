@@ -25,26 +25,16 @@ MAX_ROWS = 10_000
 
 @dataclass(frozen=True)
 class ChangeTree:
-    """A fitted tree, read out.
+    """A fitted tree, read out."""
 
-    Attributes
-    ----------
-    nodes : DataFrame
-        One row per node in the order it is read: ``node, parent, depth, rule`` (how one gets here from the parent),
-        ``leaf, count, changed, share`` (of the evaluated rows that reach the node), ``predicts`` (whether the leaf says
-        "changed") and what is asked here: ``column``, and either ``level`` (who has it goes right) or ``cut`` (who has
-        more goes right); all None in a leaf.
-    f1, f1_by_depth : float, DataFrame
-        F1 of "changed" on the evaluated rows, 0 where nobody is called so; and ``depth, f1, leaves`` of each depth
-        tried.
-    ends : array of int
-        Node in which each evaluated row ends.
-    """
-
+    # One row per node, in reading order: ``node, parent, depth, rule`` (how one gets here from the parent), ``leaf,
+    # count, changed, share`` (of the evaluated rows that reach the node), ``predicts`` (whether the leaf says
+    # "changed") and the question: ``column``, and either ``level`` (those who have it go right) or ``cut`` (those with
+    # more go right); all None in a leaf.
     nodes: pd.DataFrame
-    f1: float
-    f1_by_depth: pd.DataFrame
-    ends: np.ndarray
+    f1: float  # of "changed" on the evaluated rows; 0 if nobody is called so
+    f1_by_depth: pd.DataFrame  # ``depth, f1, leaves`` of each depth tried
+    ends: np.ndarray  # the node in which each evaluated row ends
 
 
 def explain_tree(
@@ -282,25 +272,15 @@ def explain_outcomes(task: Task, y: Any, sensitive: Any, before: Any, after: Any
 
 @dataclass(frozen=True)
 class ChangeSegments:
-    """All segments that were looked at.
+    """All segments that were examined."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        One row per segment: ``first, second`` (its attributes in words; the second is empty for a segment of one),
-        ``count, changed, better, worse`` (people) and ``enough`` (`FEW` or more). Small segments of one attribute are
-        in it, small intersections are only counted.
-    total : dict
-        The same counts of everyone.
-    ranked, small, cut : int, int, dict
-        Segments with enough people and with too few, and how many levels of large categories were left out, by label.
-    """
-
+    # One row per segment: ``first, second`` (its attributes in words; the second may be empty), ``count, changed,
+    # better, worse`` (people) and ``enough`` (`FEW` or more). Small intersections are only counted.
     table: pd.DataFrame
-    total: dict[str, int]
-    ranked: int
-    small: int
-    cut: dict[str, int]
+    total: dict[str, int]  # the same counts of everyone
+    ranked: int  # segments with enough people
+    small: int  # and with too few
+    cut: dict[str, int]  # how many levels of large categories were left out, by label
 
 
 def explain_segments(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, after: Any) -> ChangeSegments:

@@ -26,26 +26,14 @@ PERMUTATIONS = 4
 
 @dataclass(frozen=True)
 class ShapComparison:
-    """SHAP and COMMOD on logit g − logit f.
+    """SHAP and COMMOD on logit g − logit f."""
 
-    Attributes
-    ----------
-    features : DataFrame
-        One row per input column: ``label, shap`` (mean |SHAP|, average over the redrawn backgrounds), ``shap_low,
-        shap_high`` (over the redraws) and ``commod`` (mean |contribution|), largest COMMOD contribution first. Both are
-        in units of the logit.
-    agreement, top_kept : float
-        Spearman's rank correlation of the two columns, and the mean share of SHAP's top five features that stay in the
-        top five when the background is redrawn.
-    evaluations : int
-        Scores that one SHAP run asks for. COMMOD's own account needs one for each row.
-    rows, background, redraws : int
-    """
-
+    # One row per input column, the largest COMMOD contribution first: ``label, shap`` (mean |SHAP| over the redrawn
+    # backgrounds), ``shap_low, shap_high`` (over the redraws) and ``commod`` (mean |contribution|), all in logits.
     features: pd.DataFrame
-    agreement: float
-    evaluations: int
-    top_kept: float
+    agreement: float  # Spearman's rank correlation of the two accounts
+    evaluations: int  # scores that one SHAP run needs; COMMOD's own account needs one per row
+    top_kept: float  # mean share of SHAP's top five features that stay there when the background is redrawn
     rows: int
     background: int
     redraws: int

@@ -34,28 +34,18 @@ MAX_DECIMALS = 4
 
 @dataclass(frozen=True)
 class FeatureRange:
-    """What values a column takes in the data.
-
-    Attributes
-    ----------
-    low, high, step : float
-        Range of a number and its resolution: a power of ten of which all its values are multiples, or, where there is
-        none above 0.0001, one that parts the range into some thousand. 0 for a category.
-    decimals : int
-        Digits that a number in steps of `step` needs.
-    levels : tuple
-        Levels of a category, most frequent first; empty for a number.
-    sd : float
-        Standard deviation. For a category, half of the mean squared distance of two people drawn at random, different
-        levels being 1 apart; for two levels it is that of their 0/1 column.
-    """
+    """The values that a column takes in the data."""
 
     column: str
+    # Range of a number and its resolution: a power of ten of which all values are multiples or, if there is none above
+    # 0.0001, one that divides the range into about a thousand steps. 0 for a category.
     low: float = 0.0
     high: float = 0.0
     step: float = 0.0
-    decimals: int = 0
-    levels: tuple[Any, ...] = ()
+    decimals: int = 0  # digits that a number in steps of `step` needs
+    levels: tuple[Any, ...] = ()  # of a category, the most frequent first
+    # Standard deviation. For a category: half of the mean squared distance of two people drawn at random, different
+    # levels being 1 apart; with two levels this is that of their 0/1 column.
     sd: float = 1.0
 
     @property

@@ -31,55 +31,28 @@ from commod.metrics.fairness import (
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a model, or of the change from f to g.
+    """A figure of a model, or of the change from f to g."""
 
-    Parameters
-    ----------
-    name, title : str
-        Its row in `compare_decisions`, and how it is written in full, capitalised.
-    meaning : str
-        In a sentence or two: its tooltip, and its entry in the glossary, to which ``glossary.toml`` may add more.
-    formula : callable
-        From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
-        ``(..., groups, label, f, g)`` for one of the change. By group it adds an axis, that of the groups. A `Share`
-        of people has Wilson's interval; an `Extremes` leaves out small groups: see `of_counts`.
-    direction : {1, -1, 0}
-        Whether more of it is better, less of it, or neither.
-    percent : bool
-        Whether it is a share, written in percent; its differences are in points.
-    of_change, unchanged : bool, float
-        Whether it belongs to the pair (f, g), and its value where nothing changes.
-    by_group : str
-        For one figure per group: how their rows begin (``positive_rate`` for ``positive_rate_0, …``). `title` then has
-        a gap ``{group}``. Any title may have ``{positive}`` and ``{negative}``, the names of the outcomes.
-    needs_labels, needs_positives : bool
-        Whether every group compared must have rows of either label, or a positive decision; otherwise it is left out.
-    most : float
-        The largest value that it can have; the smallest is 0.
-    key : bool
-        Whether it also stands in tiles, saved runs and the teacher's notes. It is then one number: no `by_group`.
-    short, fair : str
-        Its title where there is little room, and the value at which it is fair, as written behind the title.
-    of_scores : bool
-        Whether it is one of scores, which counts of decisions do not tell: it has no formula.
-    """
-
-    name: str
-    title: str
-    meaning: str
+    name: str  # its row in `compare_decisions`
+    title: str  # in full; may have the gaps {positive} and {negative}, the names of the outcomes
+    meaning: str  # in a sentence or two: tooltip and glossary entry, to which ``glossary.toml`` may add
+    # From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
+    # ``(..., groups, label, f, g)`` for one of the change; by group it adds the axis of the groups. A `Share` of people
+    # has Wilson's interval; an `Extremes` leaves out small groups, see `of_counts`.
     formula: Callable[[Counts], Values]
-    direction: Literal[1, -1, 0] = 0
-    percent: bool = False
-    of_change: bool = False
-    unchanged: float = 0.0
-    by_group: str = ""
+    direction: Literal[1, -1, 0] = 0  # whether more of it is better, less of it, or neither
+    percent: bool = False  # whether it is written in percent; its differences are then in points
+    of_change: bool = False  # whether it belongs to the pair (f, g)
+    unchanged: float = 0.0  # its value if nothing changes
+    by_group: str = ""  # for one figure per group: the prefix of their rows; `title` then has a gap {group}
+    # Left out unless every group compared has rows of either label, or a positive decision.
     needs_labels: bool = False
     needs_positives: bool = False
-    most: float = 1.0
-    key: bool = False
-    short: str = ""
-    fair: str = ""
-    of_scores: bool = False
+    most: float = 1.0  # the largest possible value; the smallest is 0
+    key: bool = False  # whether tiles, saved runs and the teacher's notes show it, too
+    short: str = ""  # title where there is little room
+    fair: str = ""  # the value at which it is fair, as written behind the title
+    of_scores: bool = False  # whether it is computed from scores: it has no formula
 
     def __post_init__(self) -> None:
         if self.key and self.by_group:
@@ -360,27 +333,15 @@ FIGURES: dict[str, Figure] = {
 
 @dataclass(frozen=True)
 class Criterion:
-    """What it means to be fair, and the figure that measures it.
+    """A definition of fairness, and the figure that measures it."""
 
-    Parameters
-    ----------
-    name, title, short : str
-        As an argument, in full, and in two letters.
-    figure_name, noun : str
-        The figure, and how it reads in a sentence: "a P-Rule of 0.8".
-    by_label : bool
-        Whether people of equal label are compared, or all.
-    nearly_fair : float
-        Beyond this value decisions count as fair: whole people seldom add up to equal rates.
-    """
-
-    name: str
+    name: str  # as an argument
     title: str
-    short: str
+    short: str  # in two letters
     figure_name: str
-    noun: str
-    by_label: bool
-    nearly_fair: float
+    noun: str  # the figure in a sentence: "a P-Rule of 0.8"
+    by_label: bool  # whether people with equal labels are compared, or all
+    nearly_fair: float  # beyond this value decisions count as fair: whole people seldom add up to equal rates
 
     @property
     def figure(self) -> Figure:

@@ -29,20 +29,11 @@ REVEALED = float(1 + ndtri(SETTLES) / Z)
 
 
 class Outcome(NamedTuple):
-    """Whether what was found of a model is still true.
-
-    Attributes
-    ----------
-    kind : {"holds", "broken", "unknown"}
-    title : str
-        "Still true", "Not any more" or "Cannot tell"; where something failed already before: "Not true, as before".
-    why : str
-        In a sentence.
-    """
+    """Whether what was found about a model is still true."""
 
     kind: Literal["holds", "broken", "unknown"]
-    title: str
-    why: str
+    title: str  # "Still true", "Not any more", "Cannot tell", or "Not true, as before" for what failed earlier, too
+    why: str  # in a sentence
 
 
 def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") -> Outcome:

@@ -175,51 +175,29 @@ SIGNED = ("fairness", "lambda_fair", "lambda_ratio", "lambda_concepts", "n_conce
 
 @dataclass(frozen=True)
 class Watched:
-    """What became of a model on a later batch.
+    """What became of a model on a later batch."""
 
-    Attributes
-    ----------
-    figures : DataFrame
-        One row per figure and model: ``figure, model`` ("f", "g" or "change"), ``title``; ``old, old_low, old_high,
-        new, new_low, new_high, difference`` (new − old), ``low, high`` (its 95 % interval) and ``moved``, whether that
-        leaves out 0. Without groups or labels in the batch, what rests on them is left out.
-    drift : DataFrame
-        One row per column: ``column, kind`` ("column", or "score" of f's and g's), ``index`` (population stability),
-        ``by_chance`` (what the index stays below in 95 % of batches without drift), ``drift`` ("stable", "look" or
-        "shifted"), ``unseen`` (people with a level that nobody had) and ``sentence``.
-    counted : Counted
-        The people of the batch, to be added to those of other batches (`WatchState`).
-    facts, old_facts : Facts
-        What is known of the model on the batch and on the people tested on, for `check_then_and_now`.
-    people, old_people : int
-        Rows of the batch that are counted, and people tested on.
-    groups : dict of str to int
-        People of each group in the batch; empty if it does not say who belongs to which.
-    left_out : dict of str to int
-        Why rows are not counted, and how many.
-    labelled : bool
-        Whether the batch has labels.
-    notices : tuple of str
-        What else is to be known, in sentences.
-    fairness : str
-        The criterion that the model was trained for; empty if the file does not say.
-    settings, signed : dict
-        What a sealed decision is compared with: settings, and key figures of g and (with an f in front) of f on the
-        people tested on, with their number as ``people``.
-    """
-
+    # One row per figure and model: ``figure, model`` ("f", "g" or "change"), ``title``; ``old, old_low, old_high, new,
+    # new_low, new_high, difference`` (new − old), ``low, high`` (its 95 % interval) and ``moved``, whether that leaves
+    # out 0. Figures that need groups or labels are missing if the batch has none.
     figures: pd.DataFrame
+    # One row per column: ``column, kind`` ("column", or "score" for f's and g's), ``index`` (population stability),
+    # ``by_chance`` (the index stays below it in 95 % of batches without drift), ``drift`` ("stable", "look" or
+    # "shifted"), ``unseen`` (people with a level that nobody had) and ``sentence``.
     drift: pd.DataFrame
-    counted: Counted
+    counted: Counted  # the people of the batch, to be added to those of other batches (`WatchState`)
+    # For `check_then_and_now`, on the batch and on the people tested on.
     facts: Facts
     old_facts: Facts
-    people: int
-    old_people: int
-    groups: dict[str, int]
-    left_out: dict[str, int]
-    labelled: bool
+    people: int  # rows of the batch that are counted
+    old_people: int  # people tested on
+    groups: dict[str, int]  # people of each group in the batch; empty if it has no groups
+    left_out: dict[str, int]  # reasons why rows are not counted, and how many
+    labelled: bool  # whether the batch has labels
     notices: tuple[str, ...]
-    fairness: str
+    fairness: str  # the criterion that the model was trained for; empty if the file does not say
+    # What a sealed decision is compared with: settings, and key figures of g and (prefix ``f_``) of f on the people
+    # tested on, with their number as ``people``.
     settings: dict[str, Any]
     signed: dict[str, float]
 
