@@ -17,19 +17,9 @@ class MissingExtraError(ImportError, ValueError):
 
 @contextmanager
 def needs_extra(what: str, extra: str) -> Iterator[None]:
-    """Turn a failed import of somebody else's package into one sentence that says what to install.
+    """Turn a failed import in the block into a MissingExtraError: one sentence that says which extra to install.
 
-    Parameters
-    ----------
-    what : str
-        What needs the package, as the subject of that sentence.
-    extra : {"torch", "app", "dask", "postgresql"}
-        The extra of this project that brings it.
-
-    Raises
-    ------
-    MissingExtraError
-        If an import in the block finds no such package.
+    `what` needs the package and is the subject of that sentence.
     """
     try:
         yield

@@ -34,15 +34,11 @@ def words_of(name: str) -> str:
 
 
 def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """What each column seems to be.
+    """What each column seems to be, one row per column.
 
-    Returns
-    -------
-    DataFrame
-        Indexed by column: ``kind`` ("number", "category", "leave out"), ``why`` (in words), ``values`` (how many
-        different), ``missing`` (rows), ``not_numbers`` (cells of a column of numbers that are none), ``examples``, and
-        ``special``: "code" for what tells one row or person from another, "date", "weight" for what says for how many
-        people a row stands, or "".
+    Columns ``kind`` ("number", "category", "leave out"), ``why`` (in words), ``values`` (distinct ones), ``missing``
+    (rows), ``not_numbers`` (such cells in a column of numbers), ``examples``, and ``special``: "code" (identifies rows or
+    people), "date", "weight" (how many people a row stands for), or "".
     """
     rows = [_guess(frame[name]) for name in frame.columns]
     return pd.DataFrame(rows, index=pd.Index(frame.columns, name="column"))

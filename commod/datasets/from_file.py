@@ -33,23 +33,8 @@ MAX_NAME = 60
 def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]:
     """Read a file, guess what is not given, and make a task of it.
 
-    Parameters
-    ----------
-    path : Path
-        Of a table that `read_table` reads.
-    given : mapping
-        Fields of `Choice` that are not to be guessed, see `complete_choice`.
-
-    Returns
-    -------
-    Task
-    list of str
-        What was noticed in the file, what was guessed, what was done, and what may be wrong, in sentences.
-
-    Raises
-    ------
-    ValueError
-        In one sentence, if there is no such file, or it cannot be read or used.
+    `given` holds fields of `Choice` that are known, see `complete_choice`. Also returns sentences about what was found in
+    the file, guessed and changed, and what may be wrong. Raises ValueError if the file cannot be read or used.
     """
     name = path.name[:MAX_NAME]
     try:

@@ -59,8 +59,8 @@ def load_task(name: str) -> Task:
     Parameters
     ----------
     name : str
-        One of `task_names`; with a grouping, if it is not to be the one that the data set opens with:
-        "adult.race_sex". With "+sealed" behind it, half of the test part is sealed.
+        One of `task_names`, with another grouping than the first if wanted: "adult.race_sex". With the suffix
+        "+sealed", half of the test part is sealed.
 
     Returns
     -------

@@ -54,10 +54,7 @@ def _short(value: object) -> str:
 def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnTask:
     """Make a task from a table that `read_table` has read.
 
-    Raises
-    ------
-    ChoiceError
-        If a column is missing, an outcome or a group has too few rows, or scores are no probabilities.
+    Raises ChoiceError if a column is missing, an outcome or group has too few rows, or scores are no probabilities.
     """
     _check_columns(frame, choice)
     outcome = own_groups.outcomes_of(frame, choice)

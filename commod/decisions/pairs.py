@@ -43,14 +43,11 @@ WORSE_OFF = "worse_off"
 
 
 def models_to_choose_from(scene: Scene, sweep: Sweep) -> pd.DataFrame:
-    """The models of a sweep that differ, and that no other beats in everything; none that has collapsed.
+    """The sound models of a sweep that differ and that no other beats in everything.
 
-    Returns
-    -------
-    DataFrame
-        By place in the sweep: the figure of its criterion, ``accuracy``, ``change_rate`` and ``worse_off`` (the share
-        of people who lose the favourable decision), without those in which all models are alike. What it counts as
-        better, 1 for more and -1 for less, is in ``attrs["signs"]``.
+    By place in the sweep: the figure of its criterion, ``accuracy``, ``change_rate`` and ``worse_off`` (the share of
+    people who lose the favourable decision), without columns in which all models are equal. ``attrs["signs"]`` says
+    whether more (1) or less (-1) is better.
     """
     criterion = CRITERIA[str(sweep.points["fairness"].iloc[0])]
     names = [criterion.figure_name, "accuracy", "change_rate"]

@@ -110,18 +110,15 @@ def refit(
 
     Parameters
     ----------
-    cell : Cell
-        Method and settings.
     count, first : int
-        How many times (default, see `n_refits`), and the number of the first: each has its own sample, or split.
+        How many times (default, see `n_refits`), and the number of the first: each number has its own sample or split.
     drawn : {"rows", "splits"}
-        On bootstrap samples of the training rows, f as it is, measured on the same test rows; or on other splits, f
-        trained anew, each measured on its own test rows.
+        Bootstrap samples of the training rows with the same f and test rows, or other splits with an f of their own.
     ladders : dict, optional
-        Filled with what refits of COMMOD pass on their way up, by their number. Given again at another λ_fair, all else
-        being equal, it makes them quicker, not others.
+        Filled with points of the λ_fair paths of COMMOD's refits. Passed again for another λ_fair, it saves time and
+        changes nothing.
     report : callable, optional
-        Called with the share done after every refit; what it raises ends the work.
+        Called with the share done after every refit; an exception that it raises ends the work.
     """
     count = n_refits(scene, drawn) if count is None else count
     changes = np.zeros(len(scene.test) if drawn == "rows" else 0, dtype=np.int32)

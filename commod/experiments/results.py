@@ -37,13 +37,7 @@ def write_result(frame: pd.DataFrame, path: Path, about: dict[str, Any]) -> None
 
 
 def read_result(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """A result and what it says about how it was made.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, or it is not one of ours.
-    """
+    """A result and how it was made; ValueError if there is no such file, or it is not one of ours."""
     try:
         table = pq.read_table(path)
         about = json.loads((table.schema.metadata or {})[b"commod"])

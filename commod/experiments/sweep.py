@@ -315,17 +315,9 @@ def sweep_method(
 ) -> Sweep:
     """Train every model of a method's sweep on a scene.
 
-    The values of the knob are put one after the other where neighbours are furthest apart in fairness on the training
-    rows (`next_place`), the same for all further settings and seeds; those of COMMOD are as declared.
-
-    Parameters
-    ----------
-    method, fairness : str
-        Keys of `METHODS` and `CRITERIA`.
-    report : callable, optional
-        Called with the share done after every model; what it raises ends the sweep.
-    form : tuple of (str, value)
-        See `lines_of`.
+    Each value of the knob goes where neighbours are furthest apart in fairness on the training rows (`next_place`), the
+    same for all further settings and seeds; those of COMMOD are as declared. `report` gets the share done after every
+    model; an exception that it raises ends the sweep. `form`: see `lines_of`.
     """
     lines = lines_of(method, task=scene.task, form=form)
     knob, count = METHODS[method].knob, len(lines[0])

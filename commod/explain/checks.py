@@ -25,11 +25,8 @@ CERTAINTY_CLASSES = (0.0, 0.5, 0.6, 0.7, 0.8, SURE, 1.0)
 def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, certain: Any = None) -> pd.DataFrame:
     """Changes of each group and direction, and how many of them agree with the record: g is right where f was wrong.
 
-    Parameters
-    ----------
-    certain : array, optional
-        f's probability for its own decision (`certainty`). If f is calibrated, a change is right with the chance that
-        is left, whoever is changed.
+    `certain`: f's probability for its own decision (`certainty`). If f is calibrated, a change is right with the
+    remaining probability, whoever is changed.
 
     Returns
     -------
@@ -75,19 +72,11 @@ def certainty(margin: Any, line: float = 0.0) -> NDArray[np.float64]:
 
 
 def explain_certainty(certain: Any, before: Any, after: Any) -> pd.DataFrame:
-    """How sure f was of those whom g decides otherwise, beside everyone.
+    """How sure f was of the changed decisions, compared with all. `certain`: f's probability for its own decision.
 
-    Parameters
-    ----------
-    certain, before, after : arrays (n,)
-        f's probability for its own decision (`certainty`), and the decisions of f and of g.
-
-    Returns
-    -------
-    DataFrame
-        One row per class of certainty, least sure first: ``low, high`` (its edges; `high` belongs to it), ``everyone,
-        changed`` (people) and ``share_everyone, share_changed`` (of everyone, and of all changed; 0 where nobody
-        changed). The class below 0.5 is there only if somebody is in it.
+    One row per class of certainty, least sure first: ``low, high`` (its edges; `high` belongs to it), ``everyone,
+    changed`` (people) and ``share_everyone, share_changed`` (of everyone, and of all changed; 0 if nobody changed). The
+    class below 0.5 appears only if it is not empty.
     """
     changed = as_binary(before, "before") != as_binary(after, "after")
     certain = np.asarray(certain, dtype=float)

@@ -173,14 +173,9 @@ def explain_proxies(
 ) -> pd.DataFrame:
     """How well each concept, and each feature, alone tells the group on test.
 
-    A category does so by the share of the group at each of its levels among the training rows. Which way a number or a
-    concept points also comes from these, so an AUC below 0.5 on test is chance. Of more than two groups, the one that
-    is told best counts, against all others.
-
-    Parameters
-    ----------
-    activations : (DataFrame, DataFrame), optional
-        Values of the concepts on `train` and on `test`, one column each (``g.concept_activations(X)``).
+    A category predicts by the share of the group at each level among the training rows. The sign of a number or concept
+    also comes from there, so an AUC below 0.5 on test is chance. With more than two groups, the best predicted one
+    counts, against all others. `activations`: of the concepts on `train` and `test` (``g.concept_activations(X)``).
 
     Returns
     -------

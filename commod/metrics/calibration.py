@@ -30,11 +30,8 @@ def expected_calibration_error(y_true: Any, scores: Any, *, sample_weight: Any =
 def reliability_table(y_true: Any, scores: Any) -> pd.DataFrame:
     """Share of label 1 by bin of the score: the points of a reliability diagram.
 
-    Returns
-    -------
-    DataFrame
-        One row per bin that is not empty: ``low, high`` (of the bin), ``count`` (rows), ``mean_score, rate`` (share of
-        label 1) and ``rate_low, rate_high``, Wilson's 95 % interval.
+    One row per bin that is not empty: ``low, high`` (of the bin), ``count`` (rows), ``mean_score, rate`` (share of label
+    1) and ``rate_low, rate_high``, Wilson's 95 % interval.
     """
     labels, scores, place = _binned(y_true, scores)
     bins = pd.DataFrame({"mean_score": scores, "rate": labels}).groupby(place)
@@ -47,11 +44,8 @@ def reliability_table(y_true: Any, scores: Any) -> pd.DataFrame:
 def calibration_table(scores_f: Any, scores_g: Any, *, sample_weight: Any = None) -> pd.DataFrame:
     """Calibration of g against f: mean score of g where f's score falls into each bin (paper, App. E).
 
-    Returns
-    -------
-    DataFrame
-        One row per bin that is not empty: ``low, high, count`` (rows), ``mean_f, mean_g, sd_g``. On the diagonal
-        (mean_g = mean_f, sd small) g leaves f's confidence as it was.
+    One row per bin that is not empty: ``low, high, count`` (rows), ``mean_f, mean_g, sd_g``. On the diagonal (mean_g =
+    mean_f, sd small) g keeps f's confidence.
     """
     f, g = (_probabilities(scores, name) for scores, name in ((scores_f, "scores_f"), (scores_g, "scores_g")))
     same_length(scores_f=f, scores_g=g)
@@ -90,10 +84,9 @@ def calibration_by_group(
     Returns
     -------
     DataFrame
-        One row per group, indexed by its value: ``count`` and, for ``f, g, difference`` (g − f), the value with
-        ``_low, _high``, 95 %: the measured value ± 1.96 standard errors by the bootstrap within the group, both models
-        on the same resample, with chance taken off both ends; of the difference, the reaches of
-        both are added, whichever way they go together.
+        One row per group: ``count`` and, for ``f, g, difference`` (g − f), the value with ``_low, _high``, 95 %: the
+        measured value ± 1.96 bootstrap standard errors within the group, both models on the same resample, with chance
+        taken off both ends. For the difference, the reaches of both are added.
     """
     codes, groups = codes_of_groups(sensitive_features)
     weight, rng, rows = _weight(sample_weight, codes), np.random.default_rng(seed), {}

@@ -226,13 +226,7 @@ def compared_groups(rows: Any) -> NDArray[np.bool_]:
 
 
 def left_out_in_words(names: Sequence[Any], sizes: Any) -> str:
-    """Which groups the extremes leave out and why, in a sentence or two; empty if none.
-
-    Parameters
-    ----------
-    names, sizes : of all groups, in the same order
-        Sizes in rows, of the people that the figures are measured on.
-    """
+    """Which groups the extremes leave out and why, in a sentence or two; empty if none. Sizes are in rows."""
     kept = compared_groups(sizes)
     out = [(name, int(size)) for name, size, has in zip(names, sizes, kept, strict=True) if not has]
     if not out:

@@ -176,10 +176,7 @@ def compare_groups(
 ) -> pd.DataFrame:
     """Every group against everyone: how often it gets the positive decision.
 
-    Parameters
-    ----------
-    label : {None, 0, 1}
-        Among all, among those with y = 1 (true positive rates) or with y = 0 (false positive rates).
+    `label` None counts all rows, 1 those with y = 1 (true positive rates), 0 those with y = 0 (false positive rates).
 
     Returns
     -------
@@ -259,20 +256,10 @@ LEAST_SHARE = 0.02
 
 
 def impact_table(codes: Any, groups: Sequence[str], selected: Any) -> pd.DataFrame:
-    """People, those selected, their rate, and its ratio to the highest rate, by group.
+    """By group, ``applicants, selected, rate`` and ``ratio`` to the highest rate.
 
-    Parameters
-    ----------
-    codes : array of int
-        The place of each person's group; -1, who is in no row, where it is not known.
-    groups : sequence of str
-    selected : array of bool
-
-    Returns
-    -------
-    DataFrame
-        Columns ``applicants, selected, rate, ratio``; the ratio is NaN for categories of less than 2 % of the people,
-        whose rates are not among those compared either.
+    `codes` are places in `groups`, -1 for unknown groups, which are left out. Groups of less than 2 % of the people are
+    not compared: their ratio is NaN.
     """
     codes, chosen = np.asarray(codes), np.asarray(selected, dtype=bool)
     people, taken = (np.bincount(codes[(codes >= 0) & here], minlength=len(groups)) for here in (True, chosen))

@@ -80,7 +80,7 @@ def compare_decisions(
 ) -> pd.DataFrame:
     """Figures of f and g on the same rows, their difference, and intervals.
 
-    All rest on the rows whose group is known. Of more than two groups the extremes leave out small ones: see
+    Only rows with a known group count. With more than two groups the extremes leave out small ones: see
     `commod.metrics.compared_groups`.
 
     Parameters
@@ -102,9 +102,9 @@ def compare_decisions(
         One row per figure declared in `commod.metrics.figures`: first those of a model (``accuracy, p_rule, …,
         positive_rate_i`` per group), then those of the change (``change_rate, raised_rate`` (0→1), ``lowered_rate``
         (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference`` (g
-        − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing where a group lacks a label. Intervals:
-        Wilson's for shares of people; for extremes over more than two groups as above;
-        else `n_bootstrap` draws within group × label, both models on the same draw.
+        − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing if a group lacks a label. Intervals:
+        Wilson's for shares of people, those above for extremes over more than two groups, otherwise `n_bootstrap` draws
+        within group × label, both models on the same draw.
     """
     predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
     found = tally(y_true, predictions, sensitive_features, sample_weight, n_groups)

@@ -27,7 +27,6 @@ def evaluate(task: Task, f: BaseModel, g: Any, rows: Split) -> pd.DataFrame:
 
     Parameters
     ----------
-    task : Task
     f : the base model, in any form that `Commod` accepts as `base_model`
     g : fitted classifier with `predict`
     rows : Split
@@ -36,9 +35,9 @@ def evaluate(task: Task, f: BaseModel, g: Any, rows: Split) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        See `commod.metrics.compare_decisions`. ``attrs`` holds the data set's name, the names of its groups, on how
-        many of the rows the figures rest (``measured`` of ``rows``: those whose group is known), and ``left_out``, a
-        sentence about groups that are too small for the extremes, empty if none is.
+        See `commod.metrics.compare_decisions`. ``attrs`` holds the names of the data set and its groups, how many of
+        the ``rows`` are ``measured`` (those with a known group), and ``left_out``, a sentence about groups too small
+        for the extremes, if any.
     """
     logit = base_logits(f, rows.X)
     line = getattr(g, "line_", None)

@@ -37,15 +37,9 @@ class Outcome(NamedTuple):
 
 
 def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") -> Outcome:
-    """The bottom line.
+    """The bottom line: by requirements (`checked` is from `check_then_and_now`) or, if it is empty, by what moved.
 
-    Parameters
-    ----------
-    found : Watched
-    checked : DataFrame
-        From `check_then_and_now`; where nothing is required, an empty one: then it is told by what moved.
-    other_model : str
-        Why the model is not the one that was decided for, if it is not: nothing can then be said of that one.
+    `other_model` says why the model is not the one of the decision, if it is not: then nothing can be said of that one.
     """
     if other_model:
         return Outcome("unknown", "Cannot tell", other_model)
@@ -237,21 +231,10 @@ def rows_left_out_in_words(found: Watched) -> str:
 
 
 def check_signature(record: Mapping[str, Any], found: Watched) -> pd.DataFrame:
-    """Compare a decision with the model that was looked at, line by line.
+    """Compare a decision (from `commod.decisions.read_record`) with a model, line by line, without training.
 
-    Settings are compared by name, figures with what the counts in the model's file give: who finds all of them equal
-    has the signed model, or one that nothing signed tells from it. `commod verify` trains it again.
-
-    Parameters
-    ----------
-    record : mapping
-        From `commod.decisions.read_record`.
-    found : Watched
-
-    Returns
-    -------
-    DataFrame
-        ``line, recorded, found`` (texts), ``agrees``.
+    Settings are compared by name, figures with the counts in the model's file: if all agree, it is the sealed model, or
+    one with the same record. Columns ``line, recorded, found`` (texts), ``agrees``.
     """
     signed = record["model"]
     asked = {"fairness": signed["fairness"], "lambda_fair": signed["value"], **signed["settings"]}

@@ -259,22 +259,9 @@ def cells_of(codes: Any, n_groups: int, y: Any, before: Any, after: Any, weight:
 
 
 def reference_of(task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line: float = 0.0) -> dict[str, Any]:
-    """Counts and distributions of the people that a model was tested on.
+    """Counts and distributions of the people that a model was tested on, as JSON, for `to_portable`.
 
-    Parameters
-    ----------
-    task : Task
-    rows : Split
-        Usually the test part of a scene.
-    margin_f, margin_g : arrays
-        How far the logits of f and of g lie above the line.
-    line : float
-        Its logit.
-
-    Returns
-    -------
-    dict
-        As JSON has it; `commod.models.export.to_portable` takes it as `reference`.
+    `margin_f, margin_g`: how far the logits of f and g on `rows` are above the `line`, itself a logit.
     """
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     before, after, y = (f > 0).astype(int), (g > 0).astype(int), rows.y.to_numpy()
@@ -359,13 +346,7 @@ def _within(cuts: Sequence[float]) -> list[float]:
 
 
 def read_model(content: bytes) -> Portable:
-    """A model from the bytes of a `model.json`, whoever has sent it.
-
-    Raises
-    ------
-    ValueError
-        In one sentence, if it is none, or what it says of its people is damaged.
-    """
+    """A model from the bytes of a `model.json`; ValueError if it is none, or its counts are damaged."""
     found = read_json(content, "a model", MAX_BYTES)
     if found.get("format") == DECISION:
         raise JsonError(

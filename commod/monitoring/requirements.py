@@ -151,16 +151,14 @@ def check_then_and_now(
 
     A requirement fails if its interval lies beyond the limit or, with `looks`, if the e-value against it reaches its
     bound. It passes if the value is on the right side and a drop of `tolerance` below the limit is ruled out in the
-    same way. Else it cannot be told, and the sentence says how large a drop would have been revealed.
+    same way. Otherwise the verdict is "cannot tell", and the sentence says how large a drop would have been revealed.
 
     Parameters
     ----------
-    requirements : Requirements
     old, new : Facts
         Of the people tested on, and of later ones: ``old_facts`` and ``facts`` of `Watched`.
     record : mapping, optional
-        The sealed decision in which they stand: it says what each was when it was sealed. Without it, that is told of
-        the people tested on.
+        The sealed decision: it says what each verdict was then. Without it, the people tested on do.
     looks : sequence, optional
         From `WatchState.looks`: the test may then be repeated every night.
 

@@ -208,18 +208,17 @@ def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> W
     Parameters
     ----------
     model : Portable
-        From `read_model`, with what it was like on the people tested on.
+        From `read_model`.
     batch : DataFrame
-        Raw rows, as `commod.uploads.reading.read_table` gives them, in any order of columns: those that the model needs
-        and, if they are known, groups, label and weight. Rows whose group, label, weight or needed value is missing
-        though the batch has such a column are left out, and counted.
+        Raw rows from `commod.uploads.reading.read_table`, with the columns that the model needs and, if known, groups,
+        label and weight. Rows with a gap in one of these are left out, and counted.
     base_scores : array, optional
-        f's probabilities, where f is not in the file.
+        f's probabilities, if f is not in the file.
 
     Raises
     ------
     ValueError
-        In one sentence, if the file lacks what it was like, or the batch lacks columns or people.
+        If the file has no reference, or the batch lacks columns or people.
     """
     reference = reference_in(model)
     if not len(batch):
@@ -290,18 +289,10 @@ def halves(logit: np.ndarray, *, shifted: bool) -> tuple[np.ndarray, np.ndarray]
 
 
 def about_model(content: bytes) -> dict[str, Any]:
-    """What the file of a model says of itself, as plain data.
+    """What a model file says, as plain data; ValueError if it is no model, or has no reference.
 
-    Returns
-    -------
-    dict
-        ``columns`` (needed), ``groups`` (columns that say who is who), ``label, weight`` (columns; empty if there is
-        none), ``people`` (tested on), ``needs_scores`` (whether f is not in it) and ``about`` (texts).
-
-    Raises
-    ------
-    ValueError
-        In one sentence, if it is no model, or says nothing of the people it was tested on.
+    ``columns`` (needed), ``groups`` (their columns), ``label, weight`` (columns; may be empty), ``people`` (tested on),
+    ``needs_scores`` (whether f is not in it) and ``about`` (texts).
     """
     model = read_model(content)
     reference = reference_in(model)
@@ -319,19 +310,9 @@ def about_model(content: bytes) -> dict[str, Any]:
 
 
 def watch_files(model: bytes, batch: bytes, *, scores: str = "") -> Watched:
-    """`watch` on a `model.json` and a table.
+    """`watch` on the bytes of a `model.json` and a table; ValueError says what is wrong with one of them.
 
-    Parameters
-    ----------
-    model, batch : bytes
-        The whole files.
-    scores : str
-        Column of the batch that holds f's probabilities, where f is not in the model's file.
-
-    Raises
-    ------
-    ValueError
-        In one sentence, whatever is wrong with one of them.
+    `scores`: column of the batch with f's probabilities, if f is not in the model's file.
     """
     read = read_model(model)
     table = read_table(batch).frame
@@ -349,13 +330,7 @@ def watch_files(model: bytes, batch: bytes, *, scores: str = "") -> Watched:
 
 
 def read_requirements(content: bytes) -> tuple[Requirements, dict[str, Any] | None]:
-    """Requirements from a file, and the sealed decision that they stand in, if it is one.
-
-    Raises
-    ------
-    ValueError
-        In one sentence, if it is neither, or the decision was changed since it was sealed.
-    """
+    """Requirements from a file, and the sealed decision if the file is one; ValueError if it is neither, or changed."""
     found = read_json(content, "a decision, or requirements", MAX_BYTES)
     if "format" not in found:
         return Requirements.from_plain(found), None

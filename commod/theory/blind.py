@@ -42,10 +42,8 @@ def fewest_blind_changes(
 
     Parameters
     ----------
-    p_rule : float
-        From 0 to 1.
     y_pred, sensitive, weight : (n,)
-        f's decisions, the groups (0 or 1), by which only f's own rates are counted, and weights, if any.
+        f's decisions, the groups (0 or 1), used for f's own rates only, and weights, if any.
     chance : (n,)
         P(S = 1 | x).
     acts_on : {"everybody", "negative", "positive"}
@@ -85,18 +83,11 @@ def fewest_blind_changes(
 def blind_curve(
     y_pred: Any, *, sensitive: Any, chance: Any, weight: Any = None, acts_on: str = "everybody", seed: int = 0
 ) -> pd.DataFrame:
-    """The best P-Rule in expectation for so many changes by a rule that is not told the group.
+    """The best expected P-Rule by number of changes for a rule that does not know the group.
 
-    Parameters
-    ----------
-    y_pred, sensitive, chance, weight, acts_on : as for `fewest_blind_changes`
-
-    Returns
-    -------
-    DataFrame
-        ``change_rate, fairness`` from f's own P-Rule on; ``low, high``, 95 %, by drawing the people `DRAWS` times with
-        replacement (`chance` stays as it was learnt); ``counted``, the P-Rule of the rule behind the point if its
-        changes are counted by the groups and not by the chances.
+    Arguments as for `fewest_blind_changes`. Columns ``change_rate, fairness``, from f's own P-Rule on; ``low, high``, 95
+    %, by drawing the people `DRAWS` times with replacement (`chance` stays); ``counted``, the P-Rule of the same rule by
+    the recorded groups.
     """
     decided, weight = as_binary(y_pred, "y_pred"), _weights(weight, len(y_pred))
     of_one = np.asarray(sensitive) == 1

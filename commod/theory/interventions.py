@@ -60,19 +60,9 @@ def fewest_interventions(
 ) -> Interventions | None:
     """The fewest expected changes by a rule that knows the group, and meets all demands exactly in expectation.
 
-    Parameters
-    ----------
-    y_true, y_pred, sensitive_features, sample_weight : arrays (n,)
-        Labels, f's decisions, groups and weights.
-    demands : of {"demographic_parity", "equalized_odds", "predictive_parity"}
-        For predictive parity each group must be left one positive decision at least.
-    scores : array (n,), optional
-        f's probabilities: the rule may treat the bins of them differently.
-
-    Returns
-    -------
-    Interventions or None
-        None if no rule of this kind meets the demands together.
+    `demands` are "demographic_parity", "equalized_odds" and "predictive_parity", which leaves each group one positive
+    decision at least. With f's probabilities as `scores`, the rule may treat their bins differently. None if no such
+    rule meets the demands together.
     """
     for demand in demands:
         check_choice("demands", demand, tuple(DEMANDS))
@@ -106,17 +96,9 @@ def fewest_to_reach(
 ) -> float | None:
     """The fewest expected changes, as a share, by a rule that knows the group and need not be fully fair.
 
-    Parameters
-    ----------
-    fairness : {"demographic_parity", "equalized_odds"}
-    level : float
-        A P-Rule of at least so much (``lowest rate ≥ level · highest``), or a disparate mistreatment of at most so much
-        (largest minus smallest true positive rate, plus the same of the false positive rates): both are linear.
-
-    Returns
-    -------
-    float or None
-        None if no rule of this kind gets there.
+    `level` is the least P-Rule (``lowest rate ≥ level · highest``) or the largest disparate mistreatment (largest minus
+    smallest true positive rate, plus the same for false positive rates): both are linear. None if no such rule gets
+    there.
     """
     check_choice("fairness", fairness, ("demographic_parity", "equalized_odds"))
     shares, groups, before, moves = _linear(_cells(y_true, y_pred, sensitive_features, scores, sample_weight))
@@ -146,10 +128,7 @@ def fewest_to_reach(
 def interventions_by_demand(y_true: Any, y_pred: Any, **given: Any) -> pd.DataFrame:
     """`fewest_interventions` for each demand, each pair and all three.
 
-    Returns
-    -------
-    DataFrame
-        ``demands`` (a tuple), ``change_rate, positive_rate``, NaN where no rule meets them together.
+    Columns ``demands`` (a tuple), ``change_rate, positive_rate``, NaN if no rule meets them together.
     """
     rows = []
     for size in range(1, len(DEMANDS) + 1):
@@ -232,14 +211,15 @@ def _solve(cells: _Cells, demands: Collection[str], precision: float | None) -> 
 
 
 def error_rates(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
-    """What a positive decision means, and how often decisions err, by group; and what equal ones would force.
+    """Error rates by group, and the false positive rates that equal other rates would force.
 
-    Returns
-    -------
-    DataFrame
-        One row per group: ``base_rate`` (share of label 1), ``ppv`` (of positive decisions, the share proved right),
-        ``fnr, fpr``, and ``forced_fpr``: the false positive rate that the group would have to have if its PPV and FNR
-        were those of everybody. It may be above 1: then no decisions have them. NaN where a rate does not exist.
+    One row per group: ``base_rate`` (share of label 1), ``ppv`` (share of right ones among positive decisions), ``fnr,
+    fpr``, and ``forced_fpr``: the group's false positive rate if its PPV and FNR were those of everybody. Above 1, no
+    decisions have them. NaN if a rate does not exist.
+
+    By counting alone, with base rate p (Chouldechova 2017, Eq. 2.6): FPR = p / (1 − p) · (1 − PPV) / PPV · (1 − FNR). If
+    two groups have equal PPV and FNR but different p, their FPR must differ, unless there are no errors. Kleinberg,
+    Mullainathan and Raghavan (2016) show the same for scores that are calibrated in each group.
     """
     found = tally(y_true, {"y_pred": y_pred}, sensitive_features, sample_weight)
     counts = found.counts

@@ -444,10 +444,7 @@ def make_method(
 ) -> Any:
     """An unfitted estimator of a method, its knob at `value`.
 
-    Raises
-    ------
-    ValueError
-        If there is no such method, it is not written yet, or it is not defined for the criterion.
+    Raises ValueError if there is no such method, it is not written yet, or it is not defined for the criterion.
     """
     if name not in METHODS or not METHODS[name].is_written:
         written = ", ".join(key for key, method in METHODS.items() if method.is_written)
