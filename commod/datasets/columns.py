@@ -37,8 +37,8 @@ def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """What each column seems to be, one row per column.
 
     Columns ``kind`` ("number", "category", "leave out"), ``why`` (in words), ``values`` (distinct ones), ``missing``
-    (rows), ``not_numbers`` (such cells in a column of numbers), ``examples``, and ``special``: "code" (identifies rows or
-    people), "date", "weight" (how many people a row stands for), or "".
+    (rows), ``not_numbers`` (such cells in a column of numbers), ``examples``, and ``special``: "code" (identifies rows
+    or people), "date", "weight" (how many people a row stands for), or "".
     """
     rows = [_guess(frame[name]) for name in frame.columns]
     return pd.DataFrame(rows, index=pd.Index(frame.columns, name="column"))

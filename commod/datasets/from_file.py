@@ -33,8 +33,8 @@ MAX_NAME = 60
 def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]:
     """Read a file, guess what is not given, and make a task of it.
 
-    `given` holds fields of `Choice` that are known, see `complete_choice`. Also returns sentences about what was found in
-    the file, guessed and changed, and what may be wrong. Raises ValueError if the file cannot be read or used.
+    `given` holds fields of `Choice` that are known, see `complete_choice`. Also returns sentences about what was found
+    in the file, guessed and changed, and what may be wrong. Raises ValueError if the file cannot be read or used.
     """
     name = path.name[:MAX_NAME]
     try:

@@ -30,8 +30,8 @@ def expected_calibration_error(y_true: Any, scores: Any, *, sample_weight: Any =
 def reliability_table(y_true: Any, scores: Any) -> pd.DataFrame:
     """Share of label 1 by bin of the score: the points of a reliability diagram.
 
-    One row per bin that is not empty: ``low, high`` (of the bin), ``count`` (rows), ``mean_score, rate`` (share of label
-    1) and ``rate_low, rate_high``, Wilson's 95 % interval.
+    One row per bin that is not empty: ``low, high`` (of the bin), ``count`` (rows), ``mean_score, rate`` (share of
+    label 1) and ``rate_low, rate_high``, Wilson's 95 % interval.
     """
     labels, scores, place = _binned(y_true, scores)
     bins = pd.DataFrame({"mean_score": scores, "rate": labels}).groupby(place)

@@ -85,9 +85,9 @@ def blind_curve(
 ) -> pd.DataFrame:
     """The best expected P-Rule by number of changes for a rule that does not know the group.
 
-    Arguments as for `fewest_blind_changes`. Columns ``change_rate, fairness``, from f's own P-Rule on; ``low, high``, 95
-    %, by drawing the people `DRAWS` times with replacement (`chance` stays); ``counted``, the P-Rule of the same rule by
-    the recorded groups.
+    Arguments as for `fewest_blind_changes`. Columns ``change_rate, fairness``, from f's own P-Rule on; ``low, high``,
+    95 %, by drawing the people `DRAWS` times with replacement (`chance` stays); ``counted``, the P-Rule of the same
+    rule by the recorded groups.
     """
     decided, weight = as_binary(y_pred, "y_pred"), _weights(weight, len(y_pred))
     of_one = np.asarray(sensitive) == 1

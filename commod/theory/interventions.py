@@ -217,8 +217,8 @@ def error_rates(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_wei
     fpr``, and ``forced_fpr``: the group's false positive rate if its PPV and FNR were those of everybody. Above 1, no
     decisions have them. NaN if a rate does not exist.
 
-    By counting alone, with base rate p (Chouldechova 2017, Eq. 2.6): FPR = p / (1 − p) · (1 − PPV) / PPV · (1 − FNR). If
-    two groups have equal PPV and FNR but different p, their FPR must differ, unless there are no errors. Kleinberg,
+    By counting alone, with base rate p (Chouldechova 2017, Eq. 2.6): FPR = p / (1 − p) · (1 − PPV) / PPV · (1 − FNR).
+    If two groups have equal PPV and FNR but different p, their FPR must differ, unless there are no errors. Kleinberg,
     Mullainathan and Raghavan (2016) show the same for scores that are calibrated in each group.
     """
     found = tally(y_true, {"y_pred": y_pred}, sensitive_features, sample_weight)
