@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["Commod", "evaluate", "load_task", "task_names"]
 __version__ = "0.3.0"
 
-# Imported when they are first asked for: `commod.portable` is to run where there is nothing but numpy.
+# Imported on first use: `commod.portable` must run where only numpy is installed.
 _HOMES = {
     "Commod": "commod.models",
     "evaluate": "commod.models",

@@ -641,7 +641,7 @@ class _Table:
 
 
 @dataclass(frozen=True)
-class _Column:
+class _EncoderColumn:
     """A column of an encoder."""
 
     name: Any
@@ -652,7 +652,7 @@ class _Column:
     codes: bool  # one encoded column, the place of the level
 
     @classmethod
-    def read(cls, content: Mapping[str, Any]) -> _Column:
+    def read(cls, content: Mapping[str, Any]) -> _EncoderColumn:
         levels, codes = content["levels"], bool(content.get("codes", False))
         fill = content.get("fill", REFUSED)
         if levels is None:
@@ -684,13 +684,13 @@ class _Column:
 class _Encoder:
     """Numbers standardised, categories as 0/1 columns, standardised too."""
 
-    columns: list[_Column]
+    columns: list[_EncoderColumn]
     mean: Array
     scale: Array
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> _Encoder:
-        columns = [_Column.read(column) for column in content["columns"]]
+        columns = [_EncoderColumn.read(column) for column in content["columns"]]
         width = sum(column.width for column in columns)
         scale = _numbers(content["scale"], width)
         if (scale <= 0).any():

@@ -31,7 +31,7 @@ from sklearn.linear_model import LogisticRegression
 from commod import Commod
 from commod.datasets import Choice, ChoiceError, TableError, find_leaks, guess_columns, make_task, read_table, roles
 from commod.datasets.example import example_table
-from commod.models.collapse import CollapseWarning
+from commod.models.evaluation import CollapseWarning
 
 # A file may take so long, and all of them together so much memory.
 MAX_SECONDS = 10.0

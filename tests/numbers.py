@@ -25,11 +25,11 @@ from commod.experiments.paper import sensitivity_table
 from commod.experiments.results import read_result, results_directory
 from commod.experiments.segments import PAPER_SEGMENTS
 from commod.experiments.sweep import Cell, fit_cell
-from commod.explain.proxies import proxies_of
+from commod.explain.groups import proxies_of
 from commod.metrics.figures import CRITERIA
 from commod.models import WarmStart
-from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS
+from commod.models.evaluation import judged_elsewhere
 from commod.models.threads import single_threaded
 from commod.models.validation import UPDATES
 from data.invented import MISSED

@@ -48,14 +48,14 @@ def take_room():
     from commod.dashboard.state.link import link_of_model
     from commod.dashboard.state.settings import defaults
     from commod.dashboard.views.lesson.scenarios import scenario
-    from commod.dashboard.views.room import figures_of
+    from commod.dashboard.views.room import room_figures
 
     rng = random.Random(1)
     step = scenario("bar_exam", "en").steps[0].name
     models = {}
     for value in (0.0, 1.0, 2.0, 3.0, 5.0):
         settings = replace(defaults("law_school"), lambda_fair=value)
-        models[value] = link_of_model(settings), figures_of(fit_result(settings.model()))
+        models[value] = link_of_model(settings), room_figures(fit_result(settings.model()))
     reasons = ("Fewer people lose what they had.", "The fairest that I can defend.", "It is right most often.", "")
     with TemporaryDirectory() as folder:
         file = Path(folder) / "rooms.sqlite"

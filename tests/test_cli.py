@@ -389,7 +389,7 @@ def test_a_rare_outcome_and_repeated_people_from_a_shell(capsys, tmp_path):
 
 
 def test_everything_is_printed_with_control_characters_escaped():
-    """Any sentence may hold a name from a stranger's file, so only `say` prints, and a counter that holds numbers."""
+    """Any sentence may hold a name from a stranger's file, so only `print_safely` and a counter of numbers print."""
     files = Path(cli.__file__).parent.glob("*.py")
     printed = [call for path in files for call in re.findall(r"\bprint\((.*)", path.read_text(encoding="utf-8"))]
     assert [call for call in printed if "{done} of {total} models" not in call] == ['"".join(escaped), file=file)']

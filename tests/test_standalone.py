@@ -35,7 +35,7 @@ TINY = SMALL | {"lambda_fair": (0.0,)}
 def made(name, grid=SMALL, jobs=1, **how):
     """The text of a page, and the grid that it is on."""
     settings = defaults(name)
-    found = standalone.grid_of(settings, grid)
+    found = standalone.settings_on_page(settings, grid)
     return standalone.page_html(settings, found, standalone.compute(settings, found, jobs=jobs), **how), found
 
 
@@ -352,7 +352,7 @@ def test_rows_are_in_it_only_where_the_licence_allows(pages):
 def small_grid(monkeypatch):
     grid = TINY | {"update": ("decisions",)}
     monkeypatch.setattr(standalone, "GRID", grid)
-    monkeypatch.setattr(standalone.grid_of, "__defaults__", (grid,))
+    monkeypatch.setattr(standalone.settings_on_page, "__defaults__", (grid,))
     monkeypatch.setattr(start, "suited_start", lambda *_: start.Start({"lambda_fair": 3.0, "update": "decisions"}, ""))
 
 

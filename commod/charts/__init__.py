@@ -6,19 +6,20 @@ with needs_extra("commod.charts", "app"):
     import altair  # noqa: F401
 
 from commod.charts import palette
-from commod.charts.bars import plot_changes, plot_contributions
 from commod.charts.compare import (
     MethodStyle,
+    plot_by_depth,
     plot_calibration,
     plot_methods,
     plot_overlap,
+    plot_scatter,
     plot_segments,
     plot_share_by_group,
     plot_who_changed,
 )
-from commod.charts.export import export_chart
-from commod.charts.paper import plot_by_depth, plot_scatter
 from commod.charts.pareto import KINDS, plot_pareto
+from commod.charts.parts import export_chart
+from commod.charts.people import plot_changes, plot_contributions
 
 __all__ = [
     "KINDS",

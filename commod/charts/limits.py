@@ -54,7 +54,7 @@ def plot_limits(
     most: float,
     upward: bool,
 ) -> alt.LayerChart:
-    """Fairness against changes: what nobody can pass, COMMOD's frontier, and models.
+    """Fairness against changes: the exact bound, COMMOD's frontier, and models.
 
     `frame`: ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label`` (of a model, that
     of its style), ``change_rate, fairness, settings`` and for "blind" ``low, high``. `low`, `high`, `most`: ends of the

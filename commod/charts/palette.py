@@ -1,4 +1,4 @@
-"""Colours of Okabe and Ito, told apart with any colour vision, and hues of families; legible on light and on dark."""
+"""The colour-blind safe palette of Okabe and Ito, and hues of families; legible on light and on dark."""
 
 F = "#1F80C4"  # a little lighter than theirs, for the dark theme
 G = "#D55E00"

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from io import BytesIO, StringIO
+from typing import Any, Literal
 
 import altair as alt
 
 from commod.charts import palette
+from commod.installation import needs_extra
 
 
 def tips(*columns: tuple[str, Any] | tuple[str, Any, str]) -> list[alt.Tooltip]:
@@ -52,7 +54,7 @@ def line_at(value: float, told: str, name: str) -> list[alt.Chart]:
 
 
 def low_to_high(y: Any, offset: int, **mark: Any) -> alt.Chart:
-    """A line from ``low`` to ``high`` in each row, so many pixels below its middle."""
+    """A line from ``low`` to ``high`` in each row, `offset` pixels below its middle."""
     rule = alt.Chart().mark_rule(**{"strokeWidth": 2.5, "yOffset": offset, "y2Offset": offset} | mark)
     return rule.encode(x=alt.X("low:Q"), x2="high:Q", y=y)
 
@@ -90,7 +92,7 @@ def across_by_rank(column: str, title: str, angle: int) -> alt.X:
 
 
 def legend_below(columns: Any = alt.Undefined, **legend: Any) -> alt.Legend:
-    """A legend below the chart, in so many columns."""
+    """A legend below the chart."""
     return alt.Legend(title=None, orient="bottom", columns=columns, **legend)
 
 
@@ -113,3 +115,19 @@ def outlined(
         "fill": alt.Fill(column, scale=alt.Scale(domain=names, range=fills), legend=legend),
         "shape": shaped(column, names, shapes, legend),
     }
+
+
+def export_chart(chart: Any, kind: Literal["png", "svg"], *, width: int | None = 900) -> bytes:
+    """A chart as PNG (at double resolution) or SVG, on white; `width` in pixels, None for a chart that has its own."""
+    with needs_extra("A chart as a file", "app"):
+        import vl_convert  # noqa: F401 - altair saves with it
+    sized = chart.properties(background="white")
+    if width is not None:
+        sized = sized.properties(width=width)
+    if kind == "svg":
+        text = StringIO()
+        sized.save(text, format="svg")
+        return text.getvalue().encode()
+    image = BytesIO()
+    sized.save(image, format="png", scale_factor=2)
+    return image.getvalue()

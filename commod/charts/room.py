@@ -10,7 +10,7 @@ from commod.charts import palette
 from commod.charts.parts import coloured, outlined, tips
 from commod.charts.people import names_above
 
-# Size of letters, in pixels, unless another is asked for.
+# Default font size in pixels.
 TYPE = 16
 # Where the last label of an axis ends beyond it.
 _ROOM_FOR_LABELS = {"top": 8, "bottom": 8, "left": 8, "right": 30}

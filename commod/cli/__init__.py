@@ -8,7 +8,7 @@ from typing import Any
 
 from commod.cli import commands
 from commod.cli.arguments import add_backend, add_data, add_jobs, add_methods, add_model, add_scene, add_update
-from commod.cli.output import say, tell
+from commod.cli.output import print_safely, tell
 from commod.metrics.figures import CRITERIA
 
 
@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, head or less, has seen enough
         return 0
     except OSError as error:  # such as a folder that may not be written to
-        say(f"commod: {error.filename}: {error.strerror}. Choose another place.", file=sys.stderr)
+        print_safely(f"commod: {error.filename}: {error.strerror}. Choose another place.", file=sys.stderr)
         return 2
     except ValueError as error:
         tell(f"commod: {error}")

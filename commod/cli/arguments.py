@@ -9,7 +9,7 @@ import numpy as np
 
 from commod.cli.output import show_progress, tell
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_names, task_of_file
-from commod.datasets.choice_options import add_options, given_options
+from commod.datasets.choice import add_options, given_options
 from commod.explain.model_warnings import base_model_warnings, first_scores
 from commod.metrics.figures import CRITERIA
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
@@ -101,7 +101,7 @@ def _budget(text: str) -> float:
 
 
 def methods_in(arguments: Namespace) -> list[str] | None:
-    """The methods that are asked for; None for all."""
+    """The methods named in the arguments; None for all."""
     return None if arguments.methods is None else [name for name in arguments.methods.split(",") if name]
 
 
@@ -114,7 +114,7 @@ def backend_in(arguments: Namespace) -> dict[str, Any]:
 
 
 def _task(arguments: Namespace) -> Task:
-    """The data set that is asked for; of a file, what was guessed of it and done to it is told on stderr."""
+    """The data set named in the arguments. For a file, stderr gets what was guessed and changed."""
     name, given = arguments.dataset, given_options(arguments)
     if is_shipped(name):
         if given:

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from commod.cli.arguments import backend_in, form_in, methods_in, scene_in, settings_in
-from commod.cli.output import check_folder, content_of, end_progress, one_line, plain, say, show_progress, tell
+from commod.cli.output import check_folder, content_of, end_progress, one_line, plain, print_safely, show_progress, tell
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_of_file
-from commod.datasets.choice_options import roles_in
+from commod.datasets.choice import roles_in
 from commod.explain.concepts import form_in_words
 from commod.explain.model_warnings import model_warnings
+from commod.metrics.counts import new_people_interval
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
-from commod.metrics.intervals import new_people_interval
 from commod.models import Commod, evaluate, figures_of
-from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import available_methods, overview, overview_in_words
+from commod.models.evaluation import judged_elsewhere
 from commod.uploads.limits import count_of
 
 if TYPE_CHECKING:
@@ -56,24 +56,24 @@ def fit(arguments: Namespace) -> int:
             "change_rate": float(frame.loc["change_rate", "g"]),
             "fit_seconds": seconds,
         }
-        say(json.dumps(report))
+        print_safely(json.dumps(report))
         return 0
     criterion = CRITERIA[arguments.fairness].title.lower()
-    say(f"{task.spec.title}, {criterion}, split {arguments.seed}; fitted in {seconds:.2f} s")
-    say(_readable(frame, task))
+    print_safely(f"{task.spec.title}, {criterion}, split {arguments.seed}; fitted in {seconds:.2f} s")
+    print_safely(_readable(frame, task))
     if g.max_changes is not None:
         after = g.predict(scene.test.X) != g.classes_[scene.decisions_test]
         low, high = new_people_interval(int(after.sum()), len(after))
         now = int((g.predict(scene.train.X) != g.classes_[scene.decisions_train]).sum())
-        say(f"\n{now:,} training rows change. On 1,000 new people expect {low} to {high} changes.")
-    say(plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
-    say("\nConcepts (unit directions in standardised features; their weights in brackets)")
+        print_safely(f"\n{now:,} training rows change. On 1,000 new people expect {low} to {high} changes.")
+    print_safely(plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
+    print_safely("\nConcepts (unit directions in standardised features; their weights in brackets)")
     weights = [*g.concept_weights_, *g.shift_weights_]
     for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):
         parts = column[column != 0].sort_values(key=abs, ascending=False)
         shown = ", ".join(f"{feature} {value:+.2f}" for feature, value in parts.head(6).items())
         more = f", and {len(parts) - 6} more" if len(parts) > 6 else ""
-        say(f"  {name} [{weight:+.3f}]: {shown or 'empty'}{more}")
+        print_safely(f"  {name} [{weight:+.3f}]: {shown or 'empty'}{more}")
     return 0
 
 
@@ -93,11 +93,11 @@ def check(arguments: Namespace) -> int:
     answers = answers_of(scene, trained, refits)
     if arguments.json:
         found = {name: answer.plain for name, answer in answers.items()}
-        say(json.dumps({"dataset": scene.task.name, "fairness": arguments.fairness, "checks": found}))
+        print_safely(json.dumps({"dataset": scene.task.name, "fairness": arguments.fairness, "checks": found}))
         return 0
     for answer in answers.values():
         word, sign = answer.word_and_sign
-        say(plain(f"{sign} {word:5} {answer.check.title} {answer.sentence}"))
+        print_safely(plain(f"{sign} {word:5} {answer.check.title} {answer.sentence}"))
     return 0
 
 
@@ -122,12 +122,12 @@ def target(arguments: Namespace) -> int:
     asked = {name: getattr(arguments, name) for name in ("min_fairness", "max_change", "max_sure", "confidence")}
     asked |= form_in(arguments, task) | {"threshold": scene.threshold, "seed": arguments.seed}
     found = find_settings(task, f, arguments.fairness, **asked)
-    say(found.answer)
+    print_safely(found.answer)
     if found.settings is None:
         return 1
-    say(", ".join(f"{name}={value!r}" for name, value in found.settings.items()))
+    print_safely(", ".join(f"{name}={value!r}" for name, value in found.settings.items()))
     frame = evaluate(task, f, found.model, scene.test)
-    say(_readable(frame.loc[[figure.name for figure in key_figures() if figure.name in frame.index]], task))
+    print_safely(_readable(frame.loc[[figure.name for figure in key_figures() if figure.name in frame.index]], task))
     return 0
 
 
@@ -142,7 +142,7 @@ def compare(arguments: Namespace) -> int:
         check_folder("--out", out)
     scene = scene_in(arguments)
     if told := rows_in_words(scene):
-        say(told, file=sys.stderr)
+        print_safely(told, file=sys.stderr)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as failed:
         warnings.simplefilter("always", SweepWarning)
@@ -158,22 +158,22 @@ def compare(arguments: Namespace) -> int:
         )
     end_progress()
     for warning in failed:
-        say(plain(str(warning.message)), file=sys.stderr)
+        print_safely(plain(str(warning.message)), file=sys.stderr)
     status = int(any(issubclass(warning.category, SweepWarning) for warning in failed))
     if out is not None:
         points.to_csv(out, index=False)
     if arguments.json:
-        say(points.to_json(orient="records", force_ascii=False, double_precision=15))
+        print_safely(points.to_json(orient="records", force_ascii=False, double_precision=15))
         return status
     figures = CRITERIA[arguments.fairness].key_figures
     headings = "".join(f"{figure.short_title:>18}" for figure in figures)
-    say(f"{'method':26}{'models':>8}{headings}   (least to most, on test)")
+    print_safely(f"{'method':26}{'models':>8}{headings}   (least to most, on test)")
     for title, rows in points.groupby("title", sort=False):
         values = [(figure, rows[figure.name]) for figure in figures]
         spans = [f"{figure.show(column.min())} to {figure.show(column.max())}" for figure, column in values]
-        say(plain(f"{title:26}{len(rows):>8}" + "".join(f"{span:>18}" for span in spans)))
+        print_safely(plain(f"{title:26}{len(rows):>8}" + "".join(f"{span:>18}" for span in spans)))
     written = "" if out is None else f"; all points in {out}"
-    say(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
+    print_safely(f"{len(points)} models in {time.perf_counter() - started:.0f} s{written}")
     return status
 
 
@@ -199,7 +199,7 @@ def sweep(arguments: Namespace) -> int:
     table.to_csv(out, index=False)
     failed = int((table["error"] != "").sum())
     told = f"; {failed} of them failed, see the column error" if failed else ""
-    say(f"{len(table)} models in {out} after {time.perf_counter() - started:.0f} s{told}. {store} keeps them.")
+    print_safely(f"{len(table)} models in {out} after {time.perf_counter() - started:.0f} s{told}. {store} keeps them.")
     return 0
 
 
@@ -212,7 +212,9 @@ def paper(arguments: Namespace) -> int:
         started = time.perf_counter()
         path = run_experiment(name, **chosen, **backend_in(arguments))
         end_progress()
-        say(f"{name}: {path.name}, {path.stat().st_size / 1e3:.0f} kB, in {time.perf_counter() - started:.0f} s")
+        print_safely(
+            f"{name}: {path.name}, {path.stat().st_size / 1e3:.0f} kB, in {time.perf_counter() - started:.0f} s"
+        )
     return 0
 
 
@@ -233,13 +235,13 @@ def page(arguments: Namespace) -> int:
     for name in TASKS if arguments.all else [arguments.dataset]:
         arguments.dataset = name
         settings = _page_settings(arguments, scene := scene_in(arguments))
-        grid, started = standalone.grid_of(settings), time.perf_counter()
-        say(f"{scene.task.spec.title}: {standalone.in_words_of(grid)}", file=sys.stderr)
+        grid, started = standalone.settings_on_page(settings), time.perf_counter()
+        print_safely(f"{scene.task.spec.title}: {standalone.in_words_of(grid)}", file=sys.stderr)
         parts = standalone.compute(settings, grid, jobs=arguments.jobs, progress=show_progress)
         text = standalone.page_html(settings, grid, parts, people=arguments.rows, app=arguments.app)
         file = out / f"{name}.html" if arguments.all else out
         file.write_text(text, encoding="utf-8")
-        say(f"{file}: {len(text.encode()) / 1e6:.2f} MB, in {time.perf_counter() - started:.0f} s")
+        print_safely(f"{file}: {len(text.encode()) / 1e6:.2f} MB, in {time.perf_counter() - started:.0f} s")
     return 0
 
 
@@ -267,21 +269,23 @@ def verify(arguments: Namespace) -> int:
     record = read_record(content_of(arguments.decision, "the file of a decision"))
     task = _task_of_record(record, arguments.data)
     said = {name: one_line(str(text)) for name, text in record["signature"].items()}
-    say(f"Sealed on {said['signed']}, in the name of {said['who']}, {said['role']}; look again {said['look_again']}.")
+    print_safely(
+        f"Sealed on {said['signed']}, in the name of {said['who']}, {said['role']}; look again {said['look_again']}."
+    )
     if told := confirmation(record):
-        say(told)
+        print_safely(told)
     for difference in other_versions(record):
         tell(f"Other software: {difference}.")
     lines = verify_record(record, task)
     for row in lines.itertuples():
         word = "agrees" if row.agrees else "DIFFERS"
         told = f"{row.recorded}" if row.agrees else f"{row.recorded} in the file, {row.found} here"
-        say(f"{word:8}{row.line:28}{one_line(told)}")
+        print_safely(f"{word:8}{row.line:28}{one_line(told)}")
     unchecked = not_checked(record)
     for line, text in unchecked:
-        say(one_line(f"not checked {line:24}{text}"))
+        print_safely(one_line(f"not checked {line:24}{text}"))
     agreed = int(lines["agrees"].sum())
-    say(f"{agreed} of {len(lines)} lines agree. {len(unchecked)} more cannot be checked by training again.")
+    print_safely(f"{agreed} of {len(lines)} lines agree. {len(unchecked)} more cannot be checked by training again.")
     return 0 if agreed == len(lines) else 1
 
 
@@ -329,7 +333,7 @@ def watch(arguments: Namespace) -> int:
         written = arguments.state.with_name(f"{arguments.state.name}.new")
         written.write_text(state.text)
         written.replace(arguments.state)
-    say(plain("\n".join(one_line(line) for line in out if line)))
+    print_safely(plain("\n".join(one_line(line) for line in out if line)))
     return {"holds": 0, "broken": 1, "unknown": 3}[judged.outcome.kind]
 
 
@@ -350,12 +354,14 @@ def _rows_in_words(found: Any, checked: pd.DataFrame) -> list[str]:
 
 def list_methods(_: Namespace) -> int:
     """List the methods: what each needs, and whether it runs here."""
-    say(f"{'name':20}{'runs':>8}{'needs S':>9}{'criteria':>10}{'groups':>8}{'knob':>12}  method")
+    print_safely(f"{'name':20}{'runs':>8}{'needs S':>9}{'criteria':>10}{'groups':>8}{'knob':>12}  method")
     for name, row in overview().iterrows():
         needs = "yes" if row["needs_sensitive"] else "no"
         title = f"{row['method']} ({row['reference']})"
-        say(f"{name:20}{row['runs']:>8}{needs:>9}{row['criteria']:>10}{row['groups']:>8}{row['knob']:>12}  {title}")
-    say(overview_in_words())
+        print_safely(
+            f"{name:20}{row['runs']:>8}{needs:>9}{row['criteria']:>10}{row['groups']:>8}{row['knob']:>12}  {title}"
+        )
+    print_safely(overview_in_words())
     return 0
 
 
@@ -366,5 +372,5 @@ def list_data(_: Namespace) -> int:
             task = load_task(name)
             sizes = task.sensitive.value_counts().sort_index().tolist()
             groups = ", ".join(f"{group} {size:,}" for group, size in zip(task.groups, sizes, strict=True))
-            say(f"{name:25} {len(task.y):>7,} rows, {task.X.shape[1]:>2} features; {groups}")
+            print_safely(f"{name:25} {len(task.y):>7,} rows, {task.X.shape[1]:>2} features; {groups}")
     return 0

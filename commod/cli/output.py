@@ -7,7 +7,7 @@ from typing import TextIO
 from unicodedata import category
 
 
-def say(text: str = "", file: TextIO | None = None) -> None:
+def print_safely(text: str = "", file: TextIO | None = None) -> None:
     """Print, with what would command a terminal or turn the text around escaped: it may come from a stranger's file."""
     hidden = ("C", "Zl", "Zp")
     escaped = (
@@ -19,7 +19,7 @@ def say(text: str = "", file: TextIO | None = None) -> None:
 
 def tell(text: str) -> None:
     """Print one line to stderr."""
-    say(one_line(text), file=sys.stderr)
+    print_safely(one_line(text), file=sys.stderr)
 
 
 def one_line(text: str) -> str:
@@ -33,7 +33,7 @@ def plain(text: str) -> str:
 
 
 def show_progress(done: int, total: int, seconds_left: float | None) -> None:
-    """Say on stderr how far a command is, over what was said before; nothing, if nobody watches."""
+    """Update the progress line on stderr, if it is a terminal."""
     if sys.stderr.isatty():
         left = "" if seconds_left is None else f", about {seconds_left:.0f} s left"
         print(f"\r{done} of {total} models{left}   ", end="", file=sys.stderr, flush=True)
@@ -42,7 +42,7 @@ def show_progress(done: int, total: int, seconds_left: float | None) -> None:
 def end_progress() -> None:
     """Begin a new line after `show_progress`."""
     if sys.stderr.isatty():
-        say(file=sys.stderr)
+        print_safely(file=sys.stderr)
 
 
 def content_of(path: Path, what: str) -> bytes:

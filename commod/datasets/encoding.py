@@ -187,7 +187,7 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         return raw
 
     def _numbers(self, values: pd.Series) -> pd.Series:
-        """A column of numbers or dates as floats, NaN where there is a gap."""
+        """A column of numbers or dates as floats; gaps are NaN."""
         if values.name not in self.dates_:
             if values.dtype == np.float64:
                 return values

@@ -1,4 +1,4 @@
-"""A task out of a file on disk: what nobody says is guessed as the page Your data guesses it, and told."""
+"""Make a task from a file. What is not given is guessed, as on the page Your data, and reported."""
 
 import json
 import shlex
@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from commod.datasets import roles
-from commod.datasets.choice import Choice, ChoiceError
-from commod.datasets.choice_options import COLUMN_FIELDS, roles_of
+from commod.datasets.choice import COLUMN_FIELDS, Choice, ChoiceError, roles_of
 from commod.datasets.columns import guess_columns
 from commod.datasets.leaks import find_leaks, find_repeats
 from commod.datasets.own import make_task, with_a_line

@@ -16,10 +16,10 @@ from commod.datasets.own import OwnTask
 from commod.datasets.own_groups import find_groups, outcomes_of
 from commod.uploads.limits import short
 
-# So many rows are looked at, as many of each group and label as can be had.
+# How many rows are checked, balanced over groups and labels as far as possible.
 MOST_ROWS = 4_000
 # Who tells the outcome, or the group, with this AUC knows it from somewhere: `python -m tests.datasets.test_leaks`
-# tries the bounds on data with leaks and without. So many columns are left out at most, to see how far it falls.
+# tries the bounds on data with leaks and without. At most so many columns are left out in turn.
 KNOWN, MOST_LEFT_OUT = {"outcome": 0.97, "sensitive attribute": 0.99}, 10
 
 

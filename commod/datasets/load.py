@@ -102,7 +102,7 @@ def add_task(task: Task) -> None:
     _own[task.name] = task
 
 
-# Whoever keeps something that was made of a task.
+# Callbacks of caches that keep something made from a task.
 _keepers: list[Callable[[str], None]] = []
 
 
@@ -120,7 +120,7 @@ def forget_task(name: str) -> None:
 
 @contextmanager
 def lent(task: Task | None) -> Iterator[None]:
-    """Let `load_task` find a task in here and nowhere else, unless it is known anyway."""
+    """Let `load_task` find a task inside this block, unless it is known anyway."""
     if task is None or is_known(task.name):
         yield
         return

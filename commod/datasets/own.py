@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import own_groups, raw
-from commod.datasets.choice import Choice, ChoiceError
-from commod.datasets.choice_options import roles_of
+from commod.datasets.choice import Choice, ChoiceError, roles_of
 from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
@@ -53,15 +52,7 @@ def _short(value: object) -> str:
 
 
 def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnTask:
-    """Make a task from a table.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As `read_table` gives it.
-    choice : Choice
-    name : str
-        Of the task.
+    """Make a task from a table that `read_table` has read.
 
     Raises
     ------
@@ -181,7 +172,7 @@ def _check_size(X: pd.DataFrame) -> None:
 
 
 def _made_in_words(choice: Choice) -> str:
-    """How the outcome, groups, weights and the split were made, as far as somebody chose it."""
+    """How the outcome, groups, weights and the split were chosen."""
     told = []
     if choice.target_cut is not None or len(choice.good_values) > 1:
         told.append(f"Good values of “{_short(choice.target)}”: {', '.join(map(_short, choice.good_values))}.")
@@ -219,7 +210,7 @@ def _recipe(choice: Choice, contract: raw.Contract) -> str:
         f"choice = Choice(\n{arguments}\n)\n"
         "task = make_task(table, choice).task\n"
         "# task.contract says how a cell of the file is read:\n"
-        + "".join(f"#   {str(rule.name)!r}: {' '.join(raw.in_words(rule).split())}\n" for rule in contract)
+        + "".join(f"#   {str(rule.name)!r}: {' '.join(raw.rule_in_words(rule).split())}\n" for rule in contract)
     )
 
 

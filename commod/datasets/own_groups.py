@@ -88,7 +88,7 @@ def _in_order(levels: pd.Series, cuts: Sequence[float] | None) -> list[str]:
 
 
 def _names_of_levels(column: str, levels: list[str], is_cut: bool) -> dict[str, str]:
-    """What levels are called: one that says nothing by itself ("0", "yes", "≥ 25") gets the name of its column."""
+    """Names of levels; one that says nothing alone ("0", "yes", "≥ 25") gets the name of its column."""
     empty = {"yes", "no", "true", "false"}
     if {level.lower() for level in levels} <= {"y", "n", "t", "f"}:  # F beside M is a sex
         empty |= {"y", "n", "t", "f"}

@@ -1,4 +1,4 @@
-"""The contract for raw rows: how a cell of somebody's table becomes the number or the level that a model uses.
+"""The contract for raw rows: how a cell of a table becomes the number or level that a model uses.
 
 Rules are learned from a table here and applied to it at once. What applies them to a cell is `ColumnRule.read` in
 `commod.portable`, which goes along with a model: a row of text from the file is read there as it was read here.
@@ -18,9 +18,9 @@ from commod.uploads.limits import short
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
 MAX_LEVELS = 30
 OTHER, MISSING = "other", "missing"
-# By so many different texts of a column its decimal mark and the order of its dates are told.
+# How many distinct texts of a column decide its decimal mark and the order of its dates.
 ENOUGH_TEXTS = 10_000
-# Of a category, so many levels are named where its rule is told in words.
+# How many levels of a category its rule names in words.
 SHOWN_LEVELS = 6
 
 # How the columns of a table are read, in the order of the features; last, if there is one, the column of f's scores.
@@ -118,8 +118,8 @@ def missing_in(values: pd.Series) -> pd.Series:
     return values.isna() if _holds_numbers(values) else _each(values, is_missing).astype(bool)
 
 
-def in_words(rule: ColumnRule) -> str:
-    """A rule for somebody who has to bring a row: what a cell may hold and what a missing one becomes."""
+def rule_in_words(rule: ColumnRule) -> str:
+    """A rule in words: what a cell may hold, and what a missing one becomes."""
     if rule.kind == "category":
         known = ", ".join(f"“{short(level)}”" for level in rule.levels[:SHOWN_LEVELS])
         more = f" and {len(rule.levels) - SHOWN_LEVELS} more" if len(rule.levels) > SHOWN_LEVELS else ""

@@ -1,4 +1,4 @@
-"""Which column of anybody's table plays which part: guesses by names, values and places, for somebody to confirm."""
+"""Guess the role of each column from names, values and positions; a person confirms the guesses."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -105,7 +105,7 @@ class Guess(str):
 
     @property
     def is_sure(self) -> bool:
-        """Whether nobody has to be asked."""
+        """Whether the guess needs no confirmation."""
         return self.confidence >= ASK_BELOW
 
 
@@ -271,7 +271,7 @@ def count_levels(frame: pd.DataFrame, choice: Choice, column: str) -> dict[str, 
 
 
 def guess_merge(frame: pd.DataFrame, choice: Choice) -> dict[str, dict[str, str]]:
-    """Which levels of the sensitive attribute are put together at first: only so many that groups can be had.
+    """Which levels of the sensitive attribute are merged at first: as few as possible.
 
     Of more groups than can be compared the rarest levels are one, and so are levels that hardly anybody has.
     """
@@ -289,7 +289,7 @@ def guess_merge(frame: pd.DataFrame, choice: Choice) -> dict[str, dict[str, str]
 
 
 def guess_groups(frame: pd.DataFrame, choice: Choice) -> tuple[str, ...]:
-    """The groups that are looked at at first: all that somebody can be tested on, the largest first."""
+    """The first choice of groups: all that are large enough to test on, the largest first."""
     rows = groups_of(frame, choice).value_counts()
     return tuple(str(group) for group, count in rows.items() if count >= LEAST_IN_GROUP or len(rows) == 2)
 

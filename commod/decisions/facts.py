@@ -12,10 +12,8 @@ from commod.decisions.requirements import RULES
 from commod.experiments.refits import Refits
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell
-from commod.explain.checks import check_again
-from commod.explain.plausibility import counts_of_changes
-from commod.metrics.counts import Counts, sizes_of_groups, tally
-from commod.metrics.intervals import wilson_interval
+from commod.explain.checks import check_again, counts_of_changes
+from commod.metrics.counts import Counts, sizes_of_groups, tally, wilson_interval
 from commod.metrics.report import compare_counts
 
 # Of every interval here.
@@ -171,7 +169,7 @@ def facts_of_counts(
     n_refits: int = 0,
     labelled: bool = True,
 ) -> Facts:
-    """Facts from counts (groups, label, f, g), whoever has decided.
+    """Facts from counts (groups, label, f, g) of any model.
 
     Parameters
     ----------

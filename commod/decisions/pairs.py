@@ -18,8 +18,8 @@ import pandas as pd
 from commod.decisions.rivals import collapses_of, share_against
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Sweep
+from commod.metrics.counts import undominated
 from commod.metrics.figures import CRITERIA, FIGURES
-from commod.metrics.pareto import undominated
 
 Said = Literal["a", "b", "n", "s"]
 # What may be answered, by the letter that it is kept as.

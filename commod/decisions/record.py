@@ -1,6 +1,6 @@
 """The record of a decision: who decides what and why, as a small JSON file that is sealed by a hash over all of it.
 
-The seal shows that a file was not changed by accident. It is no signature: whoever changes the file can seal it again.
+The seal detects accidental changes. It is no signature: anyone who changes the file can seal it again.
 What the file says of the model is checked by training it again, see `commod.decisions.verify`.
 """
 
@@ -158,7 +158,7 @@ def make_record(
             "rows": len(scene.task.y) + len(scene.task.sealed or ()),
             "words": read_as(scene.task),
         },
-        "figures": figures_of(scene, np.asarray(decisions).astype(int)),
+        "figures": recorded_figures(scene, np.asarray(decisions).astype(int)),
         "requirements": requirements.plain,
         "verdicts": verdicts_of(requirements, facts),
         "versions": versions(),
@@ -193,7 +193,7 @@ def confirmation(record: Mapping[str, Any]) -> str:
 
 
 def tried_in_words(record: Mapping[str, Any]) -> str:
-    """How much was tried before somebody decided."""
+    """How much was tried before the decision."""
     told = [f"{words} {record['tried'][name]:,}" for name, words in TRIED.items()]
     return f"Tried before: {', '.join(told)}."
 
@@ -218,7 +218,7 @@ def verdicts_of(requirements: Requirements, facts: Facts) -> list[dict[str, Any]
 
 
 def read_as(task: Task) -> list[str]:
-    """How a table that somebody brought was read; empty for data that ship."""
+    """How an uploaded table was read; empty for data that ship."""
     return [json.dumps(task.roles, ensure_ascii=False, sort_keys=True)] if task.roles else []
 
 
@@ -235,7 +235,7 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def figures_of(scene: Scene, decisions: np.ndarray) -> dict[str, float | None]:
+def recorded_figures(scene: Scene, decisions: np.ndarray) -> dict[str, float | None]:
     """The key figures of a model, and those of f behind them with an f in front."""
     both = {"": decisions, "f_": scene.decisions_test}
     found = {f"{of}{name}": value for of, each in both.items() for name, value in scene.figures(each).items()}

@@ -21,7 +21,7 @@ MAX_KEPT_OUT, MAX_NAME, MAX_LETTERS = 50, 200, 4000
 
 
 class RequirementsError(ValueError):
-    """What is wrong with requirements that somebody sent, in a sentence."""
+    """What is wrong with requirements, in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Rule:
         return 1 if self.side == "at least" else -1
 
     def show(self, value: float) -> str:
-        """A value as it is written everywhere: "8.1%" or "0.798"; a dash where there is none."""
+        """A value as text: "8.1%" or "0.798"; a dash if there is none."""
         if math.isnan(value):
             return "–"
         text = f"{value:.1%}" if self.percent else f"{value:.3f}"

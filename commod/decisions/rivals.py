@@ -15,9 +15,9 @@ from commod.decisions.requirements import RULES, Requirements
 from commod.decisions.verdicts import Verdict, check_requirements, overall
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
-from commod.models.collapse import collapse_in_words, overturned_in_words
+from commod.models.evaluation import collapse_in_words, overturned_in_words
 
-# Of the models that meet the requirements, so many are looked at for one that meets them beyond doubt.
+# How many models that meet the requirements are checked for one that meets them beyond doubt.
 LOOKED_AT = 10
 
 
@@ -153,5 +153,5 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> BestMo
 
 
 def _certainty(best: BestModel) -> int:
-    """In how many of its verdicts there is doubt, or worse."""
+    """How many of its verdicts are not a clear pass."""
     return int((best.checked["verdict"] != "pass").sum())

@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Task
-from commod.datasets.choice_options import roles_in
+from commod.datasets.choice import roles_in
 from commod.datasets.load import lent
 from commod.decisions.facts import Facts, facts_of, facts_of_f
 from commod.decisions.record import (
     KEEP_F,
     DecisionError,
     data_hash,
-    figures_of,
     plain,
     read_as,
     read_record,
+    recorded_figures,
     requirements_in,
     verdicts_of,
     versions,
@@ -81,13 +81,13 @@ def open_sealed(scene: Scene, frozen: str) -> dict[str, Any]:
     record = read_record(frozen)
     there = scene.on_sealed
     decisions, facts = _train_again(there, record["model"])
-    return {"figures": figures_of(there, decisions), "verdicts": verdicts_of(requirements_in(record), facts)}
+    return {"figures": recorded_figures(there, decisions), "verdicts": verdicts_of(requirements_in(record), facts)}
 
 
 def _judged_again(scene: Scene, record: Mapping[str, Any], part: Mapping[str, Any]) -> list[tuple[str, str, str, bool]]:
     """The model of a record trained again: each figure and verdict in `part` of it, compared on the scene's people."""
     decisions, facts = _train_again(scene, record["model"])
-    figures, then = figures_of(scene, decisions), part["figures"]
+    figures, then = recorded_figures(scene, decisions), part["figures"]
     rows = [(name, shown(then[name]), shown(figures[name]), agree(then[name], figures[name])) for name in then]
     checked = check_requirements(requirements_in(record), facts).set_index("requirement")
     recorded = {verdict["requirement"]: verdict for verdict in part["verdicts"]}

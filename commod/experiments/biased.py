@@ -16,7 +16,7 @@ from commod.experiments.sweep import Sweep
 from commod.metrics.counts import Counts, counts_of_codes
 from commod.metrics.figures import key_figures_of
 
-# The largest share that can be asked for, and its steps.
+# The largest share on the slider, and its steps.
 MOST, STEP = 0.5, 0.05
 
 

@@ -11,9 +11,8 @@ from commod.experiments.match import Match
 from commod.experiments.refits import Refits
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell, Model, Report, Sweep, Trained, train_cell
-from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record
-from commod.explain.plausibility import explain_record
-from commod.explain.proxies import explain_proxies
+from commod.explain.checks import Answer, check_again, check_certainty, check_merit, check_record, explain_record
+from commod.explain.groups import explain_proxies
 from commod.explain.what_if import explain_merit
 from commod.metrics.calibration import calibration_by_group, reliability_table
 
@@ -23,7 +22,7 @@ COMPARED_REFITS = 20
 
 
 def answers_of_decisions(scene: Scene, decisions: Any, record: pd.DataFrame | None = None) -> dict[str, Answer]:
-    """What decisions on the test rows alone answer (`AT_HAND`), by name of the check; `record` if it is at hand."""
+    """The checks (`AT_HAND`) that need only decisions on the test rows, by name; `record` saves computing it."""
     test, before, after = scene.test, scene.decisions_test, np.asarray(decisions).astype(int)
     if record is None:
         record = explain_record(scene.task, test.y, test.sensitive, before, after, scene.certainty_test)

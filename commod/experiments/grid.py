@@ -16,7 +16,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from commod.datasets import Task, add_task, is_known, is_shipped, load_task
-from commod.experiments.measure import MEASURES, row_of
+from commod.experiments.match import MEASURES, row_of
 from commod.experiments.scene import Scene, SceneKey, prepare
 from commod.experiments.sweep import Cell, Shared, about_cell, fit_cell, lines_of
 from commod.installation import MissingExtraError, needs_extra
@@ -25,11 +25,11 @@ from commod.models.threshold import ONE_HALF
 from commod.models.validation import check_choice
 
 BACKENDS = ("serial", "processes", "dask")
-# What is swept if nothing else is asked for: what ships, but law_school_full, of whose people law_school is a part.
+# Data sets swept by default: all that ship, but law_school_full, which contains law_school.
 SWEPT = ("law_school", "compas", "adult", "german", "hiring")
 # Seconds to wait for the scheduler.
 DASK_TIMEOUT = 10
-# Lines of which a process keeps what their models share.
+# How many lines a process keeps shared state of.
 LINES = 4
 
 # (cells done, cells in all, seconds left as far as can be told)
@@ -51,7 +51,7 @@ class Job:
 
     @property
     def key(self) -> str:
-        """What names it for good: the same in every run, whatever else is in the grid."""
+        """A stable name: the same in every run and every grid."""
         parts = [self.dataset, self.base_model, self.split, self.fairness]
         parts += [] if self.threshold == ONE_HALF else [self.threshold]
         cell = self.cell
@@ -267,7 +267,7 @@ class Clock:
             progress(done, total, None)
 
     def tick(self, cost: float, models: int) -> None:
-        """So much of the cost is spent, and so many models are there."""
+        """Add the cost spent and the models finished."""
         self.spent += cost
         self.done += models
         if self.progress is not None:

@@ -1,4 +1,4 @@
-"""What can be reached on a scene: the exact bound with S known, and what models reach of it, both on the test rows."""
+"""What is possible on a scene's test rows: the exact bound with S known, and how close models come."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

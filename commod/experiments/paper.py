@@ -23,7 +23,7 @@ DATASETS = ("law_school", "compas")
 DP, EO = "demographic_parity", "equalized_odds"
 # Splits below which a cell is not judged: two have an interval, but one that says nothing.
 LEAST_SPLITS = 3
-# Methods of our Table 1: the paper's, and two that are not told the group either and that it does not print.
+# Methods of our Table 1: the paper's, and two more that do not need the group.
 TABLE1_ROWS = (*METHOD_ROWS[:-1], "frappe_mlp", "bayes", METHOD_ROWS[-1])
 
 
@@ -138,7 +138,7 @@ def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) 
     """Change rate by cell of fairness and accuracy, as in the paper's Table 1, over splits.
 
     Columns ``method, fairness_q, accuracy_q, change_rate`` (mean over splits), ``low, high`` (95 % interval), ``splits,
-    models``, and where the paper prints the cell, ``printed`` and ``verdict``.
+    models``, and where the paper prints the cell, ``printed`` and ``verdict_on_printed``.
     """
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
     cells = cells_by_split(here, segments, criterion)
@@ -157,7 +157,7 @@ def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) 
                 "splits": len(rows),
                 "models": int(rows["models"].sum()),
                 "printed": printed,
-                "verdict": verdict(mean, low, high, len(rows), printed),
+                "verdict": verdict_on_printed(mean, low, high, len(rows), printed),
             }
         )
     return pd.DataFrame(out)
@@ -179,7 +179,7 @@ def _printed(data: str, method: str, fairness_q: int, accuracy_q: int) -> float 
     return TABLE1[data][method][TABLE1_CELLS.index(cell)]
 
 
-def verdict(mean: float, low: float, high: float, splits: int, printed: float | None) -> str:
+def verdict_on_printed(mean: float, low: float, high: float, splits: int, printed: float | None) -> str:
     """Our change rate against a printed one: "better" (fewer changes), "equal", "worse" or "too few splits".
 
     "equal": the printed number, rounded to two digits, lies in our interval.

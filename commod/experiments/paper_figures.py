@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeRegressor
 
-from commod.experiments.match import nearest
-from commod.experiments.measure import calibration_of, score_move
+from commod.experiments.match import calibration_of, nearest, score_move
 from commod.experiments.paper_numbers import FIGURE2
 from commod.experiments.scene import Scene, prepare
 from commod.experiments.sweep import Cell, fit_cell, lines_of

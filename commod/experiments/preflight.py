@@ -1,4 +1,4 @@
-"""Check data that somebody has brought before they are used: what gives the answer away, and what f would be."""
+"""Check uploaded data before use: leaks, and what f would be like."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from commod.datasets import Choice, ChoiceError, find_leaks, make_task, roles
 from commod.datasets.leaks import Leak, find_repeats
 from commod.datasets.task import Split, Task
 from commod.explain.model_warnings import Concern, base_model_warnings, first_scores
-from commod.metrics.auc import auc_of
+from commod.metrics.calibration import auc_of
 
 # Rows on which f is looked at.
 LOOKED_AT = 10_000

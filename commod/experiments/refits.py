@@ -57,7 +57,7 @@ class Refits:
 
     @property
     def nbytes(self) -> int:
-        """About what it holds, for whoever keeps many."""
+        """Approximate size, for caches."""
         return int(self.changes.nbytes + self.figures.to_numpy().nbytes + self.shares.to_numpy().nbytes)
 
     @property

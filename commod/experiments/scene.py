@@ -14,27 +14,26 @@ import pandas as pd
 
 from commod.datasets import Split, TabularEncoder, Task, is_known, is_shipped, load_task, on_forget
 from commod.datasets.load import lent
-from commod.explain.plausibility import certainty, counts_of_changes
-from commod.metrics.counts import counts_of_codes
+from commod.explain.checks import certainty, counts_of_changes
+from commod.metrics.counts import counts_of_codes, left_out_in_words
 from commod.metrics.figures import CRITERIA, key_figures_of
-from commod.metrics.small_groups import left_out_in_words
 from commod.models import Commod
 from commod.models.base_models import GIVEN_SCORES, BaseModel, base_logits, logits_of_probabilities, train_base_model
 from commod.models.competitors.membership import Membership
 from commod.models.threads import single_threaded
 from commod.models.threshold import ONE_HALF, logit_of
 
-# A table that somebody brings and that has more rows than this is large: on all of its rows, some methods would take
-# minutes. The data sets that ship never are: their figures are those of the paper, whatever they take.
+# An uploaded table with more rows than this is large: some methods would take minutes on all rows. Data sets that ship
+# never count as large, so that their figures are those of the paper.
 LARGE = 20_000
 # The checks that decisions alone answer.
 AT_HAND = ("right", "sure")
-# So many training rows of a large table are enough for the methods beside COMMOD.
+# Training rows of a large table that the methods other than COMMOD learn from.
 MAX_SAMPLE = 10_000
 
 
 def is_large(task: Task) -> bool:
-    """Whether the methods beside COMMOD learn from a sample of the training rows, with one seed each."""
+    """Whether methods other than COMMOD learn from a sample of the training rows, with one seed each."""
     return not is_shipped(task.name) and len(task.y) > LARGE
 
 
@@ -231,7 +230,7 @@ def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0, t
         preparing = _preparing.setdefault(key, Lock())
     with preparing:
         with _guard:
-            if key in _scenes:  # somebody else has made it meanwhile
+            if key in _scenes:  # another thread has made it meanwhile
                 return _scenes[key]
         scene = None
         try:
@@ -246,7 +245,7 @@ def prepare(data: str, base_model: str = "logistic_regression", seed: int = 0, t
 
 def _keep(key: SceneKey, scene: Scene) -> None:
     """Called under the guard."""
-    if is_known(key.data):  # it may have been forgotten meanwhile
+    if is_known(key.data):  # it may have been dropped meanwhile
         _scenes[key] = scene
     while len(_scenes) > 1 and (
         len(_scenes) > MAX_SCENES or sum(kept.nbytes for kept in _scenes.values()) > MAX_SCENE_BYTES

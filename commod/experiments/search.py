@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from commod.datasets import Split, TabularEncoder
-from commod.explain.plausibility import SURE, certainty
+from commod.explain.checks import SURE, certainty
 from commod.metrics.counts import Counts, counts_of_codes
 from commod.models import Commod
 from commod.models.base_models import BaseModel, base_logits, fit_weighted
@@ -74,7 +74,7 @@ def folds_of(
         fit, held = train.take(inside), train.take(outside)
         own = _trained_anew(f, fit) if isinstance(f, BaseEstimator) else f
         logit = base_logits(own, fit.X)
-        line = line_of(threshold, own, logit, fit)
+        line = logit_of_line(threshold, own, logit, fit)
         folds.append(Fold(fit, own, probabilities(logit), held, base_logits(own, held.X) - line, line))
     return folds
 
@@ -90,7 +90,7 @@ def probabilities(logit: np.ndarray) -> np.ndarray:
     return np.asarray(1.0 / (1.0 + np.exp(-logit)))
 
 
-def line_of(threshold: float | str | None, f: BaseModel, logit: np.ndarray, rows: Split) -> float:
+def logit_of_line(threshold: float | str | None, f: BaseModel, logit: np.ndarray, rows: Split) -> float:
     """The logit above which f decides positively, on rows of which `logit` is f's."""
     weight = None if rows.weight is None else rows.weight.to_numpy(dtype=float)
     return logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float), weight)

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from commod.experiments.sweep import fairness_gain
+from commod.metrics.counts import undominated
 from commod.metrics.figures import CRITERIA
-from commod.metrics.pareto import undominated
 from commod.models.competitors import METHODS
 
 

@@ -17,12 +17,12 @@ from commod.datasets import Split
 from commod.experiments.scene import Scene
 from commod.experiments.search import Fold, folds_of
 from commod.experiments.sweep import Report, concept_settings
+from commod.explain.checks import SURE, certainty
 from commod.explain.model_warnings import are_treated_alike
-from commod.explain.plausibility import SURE, certainty
+from commod.metrics.counts import compared_groups
 from commod.metrics.figures import CRITERIA
-from commod.metrics.small_groups import compared_groups
 from commod.models import Commod, WarmStart
-from commod.models.collapse import collapse_in_words, judged_elsewhere
+from commod.models.evaluation import collapse_in_words, judged_elsewhere
 from commod.wording import with_capital
 
 # What is tried; all of it stands on the slider.

@@ -14,13 +14,12 @@ import pandas as pd
 from commod.datasets import Split, Task
 from commod.datasets.load import SEALED
 from commod.experiments.scene import AT_HAND, Scene, is_large
-from commod.metrics.counts import counts_of_codes
+from commod.metrics.counts import counts_of_codes, undominated
 from commod.metrics.figures import CRITERIA, key_figures
-from commod.metrics.pareto import undominated
 from commod.models import WarmStart
-from commod.models.collapse import judged_elsewhere
 from commod.models.competitors import METHODS, available_methods, make_method, weights_in_words
 from commod.models.competitors.base import Memory
+from commod.models.evaluation import judged_elsewhere
 
 # Models of every method's sweep, whoever it is: all values of its knob, further settings and seeds together.
 EFFORT = 36
@@ -88,7 +87,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Model:
-    """What is kept of a trained model."""
+    """The parts of a trained model that are kept."""
 
     cell: Cell
     decisions_train: np.ndarray  # (n,) int8, of the rows that it has learnt from

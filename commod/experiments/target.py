@@ -15,16 +15,15 @@ import numpy as np
 import pandas as pd
 
 from commod.datasets import Split, Task
-from commod.experiments.search import LAMBDA_GRIDS, effective_weight, folds_of, line_of, probabilities
+from commod.experiments.search import LAMBDA_GRIDS, effective_weight, folds_of, logit_of_line, probabilities
 from commod.experiments.sweep import Report, concept_settings
-from commod.explain.plausibility import SURE
-from commod.metrics.counts import Counts
+from commod.explain.checks import SURE
+from commod.metrics.counts import Counts, compared_groups
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.metrics.report import bootstrap_counts
-from commod.metrics.small_groups import compared_groups
 from commod.models import Commod, WarmStart
 from commod.models.base_models import BaseModel, base_logits, train_base_model
-from commod.models.collapse import judged_elsewhere
+from commod.models.evaluation import judged_elsewhere
 from commod.models.rescaler import acts_on_of
 from commod.models.validation import check_choice
 from commod.theory import best_curve
@@ -180,32 +179,23 @@ def find_settings(
 
     Parameters
     ----------
-    task : Task
     f : the base model in any form that `Commod` takes, trained on ``task.split(seed)[0]``
         None trains a logistic regression there.
-    criterion : {"demographic_parity", "equalized_odds"}
-    min_fairness : float
-        The least P-Rule; for equalized odds, of 1 − mistreatment.
-    max_change : float
-        The largest share of decisions that may differ from f's.
+    min_fairness, max_change : float
+        The least P-Rule (for equalized odds, 1 − mistreatment), and the largest share of decisions that may change.
     max_sure : float, optional
-        Of the decisions changed, the largest share in which f may have been surer than 90 %. It limits which settings
-        are taken, not the training.
+        The largest share of the changes in which f may have been surer than 90 %. It limits which setting is chosen.
     confidence : float
-        With which probability all limits are to hold on new people, as many as the test part has. It covers the chance
-        in the validation rows and in the new ones, so single figures on validation have to be better than the limits.
+        Probability with which all limits hold on as many new people as the test part has. It covers chance in the
+        validation rows and in the new ones, so figures on validation have to be better than the limits.
     seed : int
-        Of the split; its test part is not looked at.
-    threshold : float, "budget", "budget:0.2" or None
-        Where f draws its line, as `Commod` takes it.
+        Of the split; its test part is not used.
     lambda_concepts, n_concepts : float, int, optional
-        Where the search for λ_concepts begins, and k of the model returned, which moves no decision; default, what goes
-        with the data set.
-    update, direction, features, max_changes : as in `Commod`
-        Form of the models; which outcome is favourable, the task says. A budget of so many training rows is the same
-        share of the rows that a trial is trained on.
+        Where the search for λ_concepts begins, and k of the returned model. Default: those of the data set.
+    threshold, update, direction, features, max_changes : as in `Commod`
+        A budget of training rows is the same share of the rows of each trial.
     report, tell : callable, optional
-        Called with the share done (what it raises ends the search), and before that with what was found so far.
+        Called with the share done (an exception ends the search), and before that with what was found so far.
     """
     asked = Asked(criterion, min_fairness, max_change, max_sure, confidence)
     train, test = task.split(seed=seed)
@@ -216,18 +206,16 @@ def find_settings(
     usual = concept_settings(task)
     concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
     k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
+    given = {"threshold": threshold, "features": None if features is None else list(features)}
     form: dict[str, Any] = {"fairness": criterion, "update": update}
-    if threshold is not None:
-        form["threshold"] = threshold
+    form |= {name: each for name, each in given.items() if each is not None}
     if direction != "both":
         form |= {"direction": direction, "favourable": task.spec.favourable}
-    if features is not None:
-        form["features"] = list(features)
     budget: dict[str, Any] = {}
     if max_changes is not None:
         people = float(len(train) if train.weight is None else train.weight.sum())
         form["max_changes"] = max_changes if max_changes < 1 else min(max_changes / people, 1 - 1e-9)
-        budget["max_changes"] = max_changes  # is told as it was asked for
+        budget["max_changes"] = max_changes  # reported as requested
     search = Search(train, f, form, asked, new_people, rows.sum(axis=1))
     search.run(concepts, k, report, tell)
     chosen, (fairest, gentlest) = search.leader(), search.offers()
@@ -372,7 +360,7 @@ class Search:
         logit, groups = base_logits(self.f, self.train.X), self.train.sensitive_features
         best = best_curve(
             self.train.y,
-            (logit > line_of(self.form.get("threshold"), self.f, logit, self.train)).astype(int),
+            (logit > logit_of_line(self.form.get("threshold"), self.f, logit, self.train)).astype(int),
             fairness=self.criterion.name,
             sensitive_features=groups,
             max_changes=int(self.asked.max_change * groups.notna().sum()),

@@ -148,14 +148,14 @@ def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFr
 # ---- the best of all models ----
 
 
-class Best(NamedTuple):
+class BestAndOwn(NamedTuple):
     """Of the models that fulfil a wish, rows of the points: the best, and the best of COMMOD's; None: there is none."""
 
     first: pd.Series | None
     own: pd.Series | None
 
 
-def best_models(points: pd.DataFrame, criterion: str, level: float, most: float) -> dict[str, Best]:
+def best_models(points: pd.DataFrame, criterion: str, level: float, most: float) -> dict[str, BestAndOwn]:
     """Of the methods that need no group: the fairest, and at a level of fairness the fewest changes and the accurate.
 
     `points` are those of sound models; the fairest changes at most so large a share.
@@ -170,6 +170,6 @@ def best_models(points: pd.DataFrame, criterion: str, level: float, most: float)
     }
 
 
-def _best(points: pd.DataFrame, merit: pd.Series) -> Best:
+def _best(points: pd.DataFrame, merit: pd.Series) -> BestAndOwn:
     own = merit[points["method"] == "commod"]
-    return Best(*(points.loc[of.idxmax()] if len(of) else None for of in (merit, own)))
+    return BestAndOwn(*(points.loc[of.idxmax()] if len(of) else None for of in (merit, own)))

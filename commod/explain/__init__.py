@@ -1,12 +1,10 @@
 """Explanations of what COMMOD changed: each returns frames, drawing lives elsewhere."""
 
-from commod.explain.checks import CHECKS, Answer, Check
+from commod.explain.checks import CHECKS, Answer, Check, explain_certainty, explain_record
 from commod.explain.concepts import explain_concepts, explain_loadings
-from commod.explain.groups import explain_hundred
-from commod.explain.plausibility import explain_certainty, explain_record
-from commod.explain.proxies import explain_proxies
+from commod.explain.groups import explain_hundred, explain_proxies
+from commod.explain.people import DEPTHS, ChangeTree, explain_tree
 from commod.explain.shap_comparison import ShapComparison, explain_with_shap
-from commod.explain.tree import DEPTHS, ChangeTree, explain_tree
 from commod.explain.what_if import explain_merit
 
 __all__ = [

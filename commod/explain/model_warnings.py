@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from commod.datasets.task import Split, Task
-from commod.metrics.auc import auc_of
+from commod.metrics.calibration import auc_of
+from commod.metrics.counts import compared_groups
 from commod.metrics.fairness import p_rule_of_rates
 from commod.metrics.figures import CRITERIA
-from commod.metrics.small_groups import compared_groups
 from commod.models.base_models import train_base_model
-from commod.models.collapse import collapse_in_words
+from commod.models.evaluation import collapse_in_words
 from commod.models.threshold import budget_threshold
 from commod.uploads.limits import count_of
 

@@ -6,7 +6,7 @@ from commod.metrics.calibration import (
     expected_calibration_error,
     reliability_table,
 )
-from commod.metrics.changes import change_rate, change_table
+from commod.metrics.counts import MIN_GROUP, compared_groups, left_out_in_words
 from commod.metrics.fairness import (
     accuracy,
     compare_groups,
@@ -19,8 +19,7 @@ from commod.metrics.fairness import (
     p_rule,
 )
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion, Figure
-from commod.metrics.report import compare_decisions
-from commod.metrics.small_groups import MIN_GROUP, compared_groups, left_out_in_words
+from commod.metrics.report import change_rate, change_table, compare_decisions
 
 __all__ = [
     "CRITERIA",

@@ -3,12 +3,15 @@
 With weights, a count is the sum of the weights. Rows whose group is not known, and rows of weight 0, are not counted.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import betabinom
 
 from commod.datasets.grouping import CROSS
 
@@ -18,7 +21,7 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts, and what is needed beside them where rows have weights."""
+    """Counts, and what weighted rows need in addition."""
 
     counts: Counts  # sums of weights; without weights, rows
     # Sums of squared weights (see `effective_size`), and how many rows there are.
@@ -48,7 +51,7 @@ def as_binary(values: Any, name: str) -> NDArray[np.int64]:
 
 
 def as_weight(sample_weight: Any) -> NDArray[np.float64]:
-    """`sample_weight` as an array of numbers from 0 on, or a ValueError that says what is wrong with it."""
+    """`sample_weight` as an array of numbers of 0 or more; ValueError says what is wrong."""
     try:
         weight = np.asarray(sample_weight, dtype=float)
     except (TypeError, ValueError):
@@ -67,7 +70,7 @@ def as_weight(sample_weight: Any) -> NDArray[np.float64]:
 
 
 def same_length(**arrays: Any) -> None:
-    """Raise a ValueError unless the arrays, given by the names that an error calls them, are as long and not empty."""
+    """Raise a ValueError unless the named arrays have the same length and are not empty."""
     lengths = {name: len(array) for name, array in arrays.items()}
     if 0 in lengths.values():
         raise ValueError("There are no rows: a metric needs at least one row per group.")
@@ -170,6 +173,82 @@ def sizes_of_groups(counts: Counts) -> Counts:
 
 
 def effective_size(weight: Any, squares: Any) -> Counts:
-    """Kish's effective size, (Σw)² / Σw²: so many people of equal weight tell as much; 0 for nobody."""
+    """Kish's effective sample size, (Σw)² / Σw²; 0 without people."""
     total, squared = np.asarray(weight, dtype=float), np.asarray(squares, dtype=float)
     return np.asarray(total**2 / np.where(squared > 0, squared, 1.0))
+
+
+def wilson_interval(part: Any, whole: Any, confidence: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Wilson's interval of a share, for whole columns at once; NaN where `whole` is 0.
+
+    As ``scipy.stats.binomtest(…).proportion_ci(confidence, method="wilson")``, which takes one share at a time. It
+    stays in [0, 1], and does not shrink to nothing where nobody, or everybody, changed.
+    """
+    k, n = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
+    z = float(ndtri(0.5 + confidence / 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = k / n
+        middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+        reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    # Exact at the ends, where rounding would leave 1e-17.
+    low, high = np.where(k == 0, 0.0, middle - reach), np.where(k == n, 1.0, middle + reach)
+    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def new_people_interval(part: int, whole: int, people: int = 1000, confidence: float = 0.95) -> tuple[int, int]:
+    """How many of `people` new people will be like `part` of the `whole` seen (beta-binomial, Jeffreys' prior)."""
+    tail = (1 - confidence) / 2
+    low, high = betabinom.ppf([tail, 1 - tail], people, part + 0.5, whole - part + 0.5)
+    return int(low), int(high)
+
+
+# Beside nine groups of 500 people, all with the same true rate of 0.3, a group of 99 has the smallest or the largest
+# rate in every second sample; one of 49, in two of three.
+MIN_GROUP = 100
+# Used if fewer than two groups have MIN_GROUP people; if fewer than two have this many, all groups count.
+SCARCE = 30
+
+
+def least_people(rows: Any) -> int:
+    """How many rows a group must have to count in the extremes, from those that each group has."""
+    sizes = np.asarray(rows)
+    return next((least for least in (MIN_GROUP, SCARCE, 1) if (sizes >= least).sum() >= 2), 0)
+
+
+def compared_groups(rows: Any) -> NDArray[np.bool_]:
+    """Which groups count in the extremes (P-Rule, largest differences, DM), from the rows that each has.
+
+    Groups with `MIN_GROUP` rows or more, if there are two; otherwise those with `SCARCE` or more, if there are two;
+    otherwise all with rows. So none of two groups is ever left out. Rows are counted without weights, which make no
+    rate more certain.
+    """
+    return np.asarray(np.asarray(rows) >= least_people(rows))
+
+
+def left_out_in_words(names: Sequence[Any], sizes: Any) -> str:
+    """Which groups the extremes leave out and why, in a sentence or two; empty if none.
+
+    Parameters
+    ----------
+    names, sizes : of all groups, in the same order
+        Sizes in rows, of the people that the figures are measured on.
+    """
+    kept = compared_groups(sizes)
+    out = [(name, int(size)) for name, size, has in zip(names, sizes, kept, strict=True) if not has]
+    if not out:
+        return ""
+    shown = ", ".join(f"{name} ({size:,} {'person' if size == 1 else 'people'})" for name, size in out)
+    of_them = "Its rate is" if len(out) == 1 else "Their rates are"
+    return (
+        f"P-Rule and differences of groups compare {int(kept.sum())} of {len(kept)} groups and leave out {shown}: of "
+        f"fewer than {least_people(sizes)} people, chance alone can make a rate the smallest or the largest. {of_them} "
+        "shown with an interval."
+    )
+
+
+def undominated(*gains: Any) -> NDArray[np.bool_]:
+    """Which points no other beats in one gain (to be large) without losing in another; equal points count together."""
+    values = np.column_stack([np.asarray(gain, dtype=float) for gain in gains])  # (n, gains)
+    at_least = np.all(values[None] >= values[:, None], axis=2)
+    more = np.any(values[None] > values[:, None], axis=2)
+    return ~np.any(at_least & more, axis=1)

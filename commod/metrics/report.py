@@ -1,16 +1,14 @@
 """All figures of a pair (f, g) on one set of rows, with intervals.
 
-Wilson's for shares, those below for extremes over many groups, else the Bayesian bootstrap.
+Shares have Wilson's intervals, extremes over many groups those below, all others the Bayesian bootstrap.
 
-Intervals of figures that compare the extreme ones of many groups do not pretend that the pair was known before.
-
-The smallest of many noisy rates is too small and the largest too large, and draws from the sample (a bootstrap) are
-further out still. So the figure is taken for what it is, an extreme over all ordered pairs of groups, each of which has
-an interval that is sound by itself: Newcombe's (1998) of a difference of rates, Donner and Zou's (2012) of a ratio,
-both made from the two rates' own (Wilson 1927). Then
+The smallest of many noisy rates is too small and the largest too large, and bootstrap draws are further out still. So
+a figure that compares extremes is treated as an extreme over all ordered pairs of groups. Each pair has a valid
+interval: Newcombe's (1998) for a difference of rates, Donner and Zou's (2012) for a ratio, both made from the rates'
+own (Wilson 1927). Then
 
 - the outer end, where groups are further apart, is the furthest of all pairs' ends: one of them is the true pair, so no
-  more confidence is asked of each than of the figure;
+  more confidence is required of each than of the figure;
 - the inner end, where they are nearer, is the nearest that all pairs allow at once. The confidence of each is raised
   for as many pairs as may be the extreme one (Bonferroni); pairs that are clearly not are not counted, as in the
   intersection bounds of Chernozhukov, Lee and Rosen (2013).
@@ -26,12 +24,20 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from commod.metrics.auc import compare_auc
-from commod.metrics.calibration import compare_calibration
-from commod.metrics.counts import Counts, effective_size, same_length, sizes_of_groups, tally, values_of_groups
+from commod.metrics.calibration import compare_auc, compare_calibration
+from commod.metrics.counts import (
+    Counts,
+    as_binary,
+    as_weight,
+    effective_size,
+    same_length,
+    sizes_of_groups,
+    tally,
+    values_of_groups,
+    wilson_interval,
+)
 from commod.metrics.fairness import Extremes, Values
 from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_counts, wholes_of_counts
-from commod.metrics.intervals import wilson_interval
 
 N_BOOTSTRAP = 1000
 # People added to each of the four cells (Ŷ^f, Ŷ^g) of a stratum: for every rate of one model that is Jeffreys' prior.
@@ -45,9 +51,8 @@ def bootstrap_counts(
 ) -> Counts:
     """Draw counts like these by the Bayesian bootstrap (Rubin 1981) within each stratum (group × label).
 
-    The shares of a stratum's cells are drawn from the Dirichlet distribution of its counts plus `PRIOR`; its size
-    stays, so no group is ever empty. Under weights (`squares`: sums of them squared) a stratum counts as its effective
-    size.
+    The shares of a stratum's cells follow the Dirichlet distribution of its counts plus `PRIOR`; its size stays fixed.
+    Under weights (`squares`: sums of squared weights) a stratum counts with its effective size.
     """
     strata = (-2, -1)
     sizes = counts.sum(axis=strata, keepdims=True)
@@ -183,7 +188,7 @@ def compare_counts(
         low, high = wilson_interval(columns[column][shares] * people, people, confidence)
         columns[f"{column}_low"][shares] = np.where(people > 0, low, 0.0)
         columns[f"{column}_high"][shares] = np.where(people > 0, high, 1.0)
-    for end in ("low", "high"):  # what f changes of itself is known
+    for end in ("low", "high"):  # f compared with itself is exact
         columns[f"f_{end}"][changed] = columns["f"][changed]
         columns[f"difference_{end}"][changed] = columns[f"g_{end}"][changed] - columns["f"][changed]
     return pd.DataFrame(columns, index=pd.Index(names, name="figure"))
@@ -304,3 +309,38 @@ def interval_of_difference(of_f: Values, of_g: Values, ends_f: Ends, ends_g: End
         return float(np.sqrt((1 - together) * (own**2 + opposite**2) + together * (own - same) ** 2))
 
     return g - f - reach(down_g, up_f, down_f), g - f + reach(up_g, down_f, up_f)
+
+
+def change_rate(predictions_f: Any, predictions_g: Any, *, sample_weight: Any = None) -> float:
+    """P(Ŷ ≠ Ŷ^f), the share of decisions that differ. Range 0 to 1; 0 means g decides as f does."""
+    f, g = as_binary(predictions_f, "predictions_f"), as_binary(predictions_g, "predictions_g")
+    weight = None if sample_weight is None else as_weight(sample_weight)
+    same_length(predictions_f=f, predictions_g=g, **({} if weight is None else {"sample_weight": weight}))
+    return float(np.mean(f != g) if weight is None else np.average(f != g, weights=weight))
+
+
+def change_table(
+    predictions_f: Any, predictions_g: Any, *, sensitive_features: Any, sample_weight: Any = None
+) -> pd.DataFrame:
+    """Changes by group and direction, one row per group.
+
+    Columns ``count`` (size of the group), ``raised`` and ``lowered`` (decisions that went 0→1 and 1→0), ``changed``
+    (their sum), all in rows, and the shares ``raised_rate, lowered_rate, change_rate`` of the group's size, weighted. A
+    group is in the table because it has rows, so every share exists.
+    """
+    predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
+    found = tally(predictions_f, predictions, sensitive_features, sample_weight)
+    rows, counts = found.rows.sum(axis=1), found.counts.sum(axis=1)  # (groups, f, g)
+    sizes, raised, lowered = counts.sum(axis=(1, 2)), counts[:, 0, 1], counts[:, 1, 0]
+    return pd.DataFrame(
+        {
+            "count": found.sizes.astype(int),
+            "raised": rows[:, 0, 1].astype(int),
+            "lowered": rows[:, 1, 0].astype(int),
+            "changed": (rows[:, 0, 1] + rows[:, 1, 0]).astype(int),
+            "raised_rate": raised / sizes,
+            "lowered_rate": lowered / sizes,
+            "change_rate": (raised + lowered) / sizes,
+        },
+        index=pd.Index(found.groups, name="group"),
+    )

@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 from commod.datasets.blocks import blocks
 from commod.models.adversary import Array
-from commod.models.lasso import WIDE, lasso_step
 from commod.models.level_jumps import Jumps, Levels
 from commod.models.objective import DesignMatrix, NewtonTerms, ScoreState
-from commod.models.prices import PricePath
+from commod.models.prices import WIDE, PricePath, lasso_step
 from commod.models.rescaler import LinearRescaler, acted_on
 from commod.models.training import (
     LossWeights,

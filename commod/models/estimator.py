@@ -17,8 +17,8 @@ from commod.models.adversary import Array
 from commod.models.base_models import BaseModel
 from commod.models.best_response import WarmStart, solve_linear
 from commod.models.classifier import NOBODY, EditedModel, Given, warn_caller
-from commod.models.collapse import CollapseWarning, collapse_in_words, warn_of_result
 from commod.models.concepts import READ, feature_distances, read_concepts
+from commod.models.evaluation import CollapseWarning, collapse_in_words, warn_of_result
 from commod.models.prices import solve_prices
 from commod.models.rescaler import LinearRescaler, acted_on
 from commod.models.threads import single_threaded

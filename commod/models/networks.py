@@ -85,7 +85,7 @@ class MLPNetwork(nn.Module):
         )
 
 
-class Adversary(nn.Module):
+class AdversaryNetwork(nn.Module):
     """The paper's h: a small network on the new logit (and the label), with one answer for each of the `questions`."""
 
     def __init__(self, n_inputs: int, width: int, n_questions: int = 1) -> None:
@@ -215,12 +215,9 @@ def train_adversarial(
 ) -> Solution:
     """Train r against h by alternating minibatch steps.
 
-    Each step updates the adversary on the current scores (the listing's "warm-up", `adversary_steps` times), then r
-    on L_Y − λ_fair·L_S + λ_ratio·L_ratio + λ_concepts·(L_sparsity + L_diversity). The epoch gates: the fairness and
-    concept terms are off for the first `warmup_epochs`, in which the adversary learns to read S.
-
-    Both losses differ from the printed ones as their docstrings say, and the Lasso is measured in the same unit as
-    the default solver's, so that one setting means one thing under both.
+    Each step updates the adversary `adversary_steps` times on the current scores, then r on L_Y − λ_fair·L_S +
+    λ_ratio·L_ratio + λ_concepts·(L_sparsity + L_diversity). The fairness and concept terms are off for the first
+    `warmup_epochs`, in which the adversary learns to read S. Settings mean the same as with the default solver.
     """
     n, d = data.X.shape
     scale = _sparsity_scale(data, weights)
@@ -232,7 +229,7 @@ def train_adversarial(
     answers, label_weight, asked_weight = map(_tensor, (asked.truth.T, of_label, np.outer(of_asked, of_question)))
     with seeded(random_state):
         network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
-        adversary = Adversary(2 if weights.by_label else 1, adversary_width, answers.shape[1])
+        adversary = AdversaryNetwork(2 if weights.by_label else 1, adversary_width, answers.shape[1])
     shuffle = torch.Generator().manual_seed(random_state)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     adversary_optimizer = torch.optim.Adam(adversary.parameters(), lr=adversary_learning_rate)

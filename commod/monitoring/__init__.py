@@ -1,13 +1,11 @@
 """Does a model still hold? A later batch of people beside those it was tested on."""
 
-from commod.monitoring.drift import stability_index
 from commod.monitoring.figures import difference_of
-from commod.monitoring.files import about_model, read_requirements, watch_files
 from commod.monitoring.outcome import Judged, Outcome, check_signature, headline, judge, outcome_of
-from commod.monitoring.reference import batch_of, read_model, reference_of
+from commod.monitoring.reference import batch_of, read_model, reference_of, stability_index
 from commod.monitoring.requirements import check_then_and_now
 from commod.monitoring.state import WatchState, read_state
-from commod.monitoring.watch import Watched, watch
+from commod.monitoring.watch import Watched, about_model, read_requirements, watch, watch_files
 
 __all__ = [
     "Judged",

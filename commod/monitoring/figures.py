@@ -10,9 +10,8 @@ import pandas as pd
 from scipy.special import ndtri
 
 from commod.decisions.facts import CONFIDENCE
-from commod.metrics.counts import Counts, effective_size, sizes_of_groups
+from commod.metrics.counts import Counts, effective_size, sizes_of_groups, wilson_interval
 from commod.metrics.figures import figure_of, figures_of_counts, title_of
-from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import compare_counts
 from commod.monitoring.reference import Cells, Reference
 

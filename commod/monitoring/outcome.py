@@ -12,8 +12,8 @@ from commod.decisions.facts import CONFIDENCE, Facts
 from commod.decisions.requirements import Requirements
 from commod.decisions.verdicts import SETTLES
 from commod.decisions.verify import agree, shown
+from commod.metrics.counts import SCARCE
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
-from commod.metrics.small_groups import SCARCE
 from commod.monitoring.figures import Z
 from commod.monitoring.requirements import Look, check_then_and_now
 from commod.monitoring.watch import Watched
@@ -88,7 +88,7 @@ def judge(
     lines = None if record is None else check_signature(record, found)
     other = "" if lines is None or lines["agrees"].all() else signature_in_words(lines)
     moved = moved_in_words(found) if len(checked) else drift_in_words(found)  # without, the outcome has said it
-    told = [headline(found), moved, left_out_in_words(found)]
+    told = [headline(found), moved, rows_left_out_in_words(found)]
     return Judged(outcome_of(found, checked, other_model=other), [each for each in told if each], checked, lines)
 
 
@@ -234,7 +234,7 @@ def drift_in_words(found: Watched) -> str:
     return f"{told} In {names} {some} that nobody had when the model was tested."
 
 
-def left_out_in_words(found: Watched) -> str:
+def rows_left_out_in_words(found: Watched) -> str:
     """Who of the batch is not counted, and why; empty if all are."""
     if not found.left_out:
         return ""

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from commod.monitoring.batch import LEAST_PEOPLE
 from commod.monitoring.reference import MOST, Cells
 from commod.monitoring.requirements import ON_TOTAL, Look
-from commod.monitoring.watch import Watched
+from commod.monitoring.watch import LEAST_PEOPLE, Watched
 from commod.uploads.json_file import JsonError, read_json
 
 # A new window starts every so many people; so many are kept; each gets this share of the money that is left.
@@ -31,7 +30,7 @@ def money_on(number: int) -> float:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Counted:
     """People counted together: all (number 0), or those since the start of a window."""
 
     number: int
@@ -42,7 +41,7 @@ class _Part:
     def people(self) -> int:
         return int(self.cells.rows.sum())
 
-    def plus(self, cells: Cells, changes: Mapping[str, tuple[int, int]]) -> _Part:
+    def plus(self, cells: Cells, changes: Mapping[str, tuple[int, int]]) -> _Counted:
         summed = {name: (a + changes[name][0], b + changes[name][1]) for name, (a, b) in self.changes.items()}
         return replace(self, cells=Cells(*(a + b for a, b in zip(self.cells, cells, strict=True))), changes=summed)
 
@@ -63,7 +62,7 @@ class WatchState:
 
     model: str
     batches: tuple[str, ...] = ()
-    parts: tuple[_Part, ...] = ()
+    parts: tuple[_Counted, ...] = ()
 
     @property
     def people(self) -> int:
@@ -79,12 +78,12 @@ class WatchState:
         if digest in self.batches:
             return self
         nobody = Cells(*(np.zeros_like(each) for each in cells))
-        parts = list(self.parts or [_Part(0, nobody, dict.fromkeys(changes, (0, 0)))])
+        parts = list(self.parts or [_Counted(0, nobody, dict.fromkeys(changes, (0, 0)))])
         if parts[0].cells.rows.shape != cells.rows.shape or parts[0].changes.keys() != changes.keys():
             raise ValueError("Not all batches have groups and labels alike: start another --state file for this one.")
         parts = [part.plus(cells, changes) for part in parts]
         if parts[-1].people >= STEP:
-            parts.append(_Part(parts[-1].number + 1, nobody, dict.fromkeys(changes, (0, 0))))
+            parts.append(_Counted(parts[-1].number + 1, nobody, dict.fromkeys(changes, (0, 0))))
         return WatchState(self.model, (*self.batches, digest), (parts[0], *parts[1:][-KEPT:]))
 
     def looks(self, found: Watched) -> list[Look]:
@@ -136,10 +135,10 @@ def read_state(content: bytes | None, model: bytes) -> WatchState:
     return state
 
 
-def _part(found: Any) -> _Part:
+def _part(found: Any) -> _Counted:
     cells = Cells(*(np.array(each, dtype=float) for each in found["cells"]))
     changes = {name: (int(part), int(whole)) for name, (part, whole) in found["changes"].items()}
     sound = all(each.shape == cells.rows.shape and ((each >= 0) & (each <= MOST)).all() for each in cells)
     if not sound or cells.rows.ndim != 4 or not changes.keys() <= {"sure", "right"}:
         raise ValueError
-    return _Part(int(found["number"]), cells, changes)
+    return _Counted(int(found["number"]), cells, changes)

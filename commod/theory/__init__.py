@@ -3,8 +3,7 @@
 from commod.theory.accuracy import best_accuracy, expected_accuracy
 from commod.theory.blind import blind_curve, chance_of_group, fewest_blind_changes
 from commod.theory.flips import best_curve, fails_from, mistreatment_curve, p_rule_curve, switching_point
-from commod.theory.impossible import error_rates
-from commod.theory.interventions import fewest_interventions, fewest_to_reach, interventions_by_demand
+from commod.theory.interventions import error_rates, fewest_interventions, fewest_to_reach, interventions_by_demand
 
 __all__ = [
     "best_accuracy",

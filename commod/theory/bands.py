@@ -78,7 +78,7 @@ class Bands:
         return np.clip(self.positives, self.least[low], self.most[high]) - self.positives
 
 
-class Best(NamedTuple):
+class BestBands(NamedTuple):
     """By number of flips, exactly so many: how unfair, and the ends of the band."""
 
     unfair: Values
@@ -86,9 +86,9 @@ class Best(NamedTuple):
     high: Ints
 
 
-def best_bands(bands: Bands, most: int, unfairness: Unfairness) -> Best:
+def best_bands(bands: Bands, most: int, unfairness: Unfairness) -> BestBands:
     """The least unfair band for each number of flips 0 … most; infinite where none takes exactly so many."""
-    best = Best(np.full(most + 1, np.inf), *np.zeros((2, most + 1), dtype=np.int64))
+    best = BestBands(np.full(most + 1, np.inf), *np.zeros((2, most + 1), dtype=np.int64))
     for flips, low, high in bands.offers(most):
         unfair = unfairness(bands.ends[low], bands.ends[high])
         if (np.diff(flips) <= 0).any():  # several of equal cost: the best of each

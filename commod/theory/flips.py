@@ -26,9 +26,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from commod.metrics.counts import as_binary, tally
+from commod.metrics.counts import as_binary, compared_groups, tally
 from commod.metrics.figures import CRITERIA, FIGURES
-from commod.metrics.small_groups import compared_groups
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
 from commod.theory.bands import Bands, Shares, best_bands, best_of_both_labels

@@ -22,9 +22,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from commod.metrics.counts import as_binary, as_weight, codes_of_groups
+from commod.metrics.counts import as_binary, as_weight, codes_of_groups, compared_groups, tally
+from commod.metrics.fairness import FPR, PPV, TPR
 from commod.metrics.figures import CRITERIA
-from commod.metrics.small_groups import compared_groups
 from commod.models.validation import check_choice
 
 Values = NDArray[np.float64]
@@ -229,3 +229,28 @@ def _solve(cells: _Cells, demands: Collection[str], precision: float | None) -> 
     chances[cells.compared] = found.x[:-rates].reshape(groups, bins, 2)
     after = cells.shares[:, :, 1].sum() + float(moves.sum(axis=(0, 1)) @ found.x[:-rates])
     return Interventions(float(found.fun), after, chances)
+
+
+def error_rates(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
+    """What a positive decision means, and how often decisions err, by group; and what equal ones would force.
+
+    Returns
+    -------
+    DataFrame
+        One row per group: ``base_rate`` (share of label 1), ``ppv`` (of positive decisions, the share proved right),
+        ``fnr, fpr``, and ``forced_fpr``: the false positive rate that the group would have to have if its PPV and FNR
+        were those of everybody. It may be above 1: then no decisions have them. NaN where a rate does not exist.
+    """
+    found = tally(y_true, {"y_pred": y_pred}, sensitive_features, sample_weight)
+    counts = found.counts
+    base = counts[:, 1].sum(axis=1) / counts.sum(axis=(1, 2))
+    ppv, hit = float(PPV(counts)), float(TPR(counts))
+    with np.errstate(divide="ignore", invalid="ignore"):  # a group with one label
+        columns = {
+            "base_rate": base,
+            "ppv": PPV.rates(counts),
+            "fnr": 1.0 - TPR.rates(counts),
+            "fpr": FPR.rates(counts),
+            "forced_fpr": base / (1.0 - base) * ((1.0 - ppv) / ppv if ppv > 0 else np.nan) * hit,
+        }
+    return pd.DataFrame(columns, index=pd.Index(found.groups, name="group"))

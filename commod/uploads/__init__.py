@@ -1,5 +1,4 @@
-"""Files that strangers send: read within limits, and what can end a process in a process of its own.
+"""Files from strangers, read within limits; risky formats are read in a separate process.
 
-Nothing is imported here: the process that unpacks a Parquet file starts in a fifth of a second because it needs neither
-pandas nor scikit-learn.
+Nothing is imported here, so that this process starts in a fifth of a second, without pandas and scikit-learn.
 """

@@ -1,10 +1,9 @@
-"""Files that can end the process that reads them are read in a process of its own.
+"""Run a reader in a separate process, because some files crash the process that reads them.
 
-pyarrow throws some faults in its own threads, where no ``except`` hears of them (``terminate called after throwing an
-instance of 'parquet::ParquetException'``), and two cells of a workbook that lie far apart make its reader ask for more
-memory than there is. One bad file would take the server down with everybody on it. The process has bounds on its memory
-and its time that a server cannot have, and leaves nothing behind. It is a module of this package, run as
-``python -m commod.uploads.parquet`` with the file on its standard input; it ends in `answer`.
+pyarrow throws some errors in its own threads, where no ``except`` catches them, and two cells of a workbook that are
+far apart make its reader ask for too much memory. One bad file would take down the server. The process has limits on
+memory and time that a server cannot have. It is a module of this package, run as ``python -m commod.uploads.parquet``
+with the file on its standard input, and ends in `answer`.
 """
 
 import logging
@@ -29,19 +28,19 @@ except ImportError:  # Windows
 
 # What a file may hold once it is unpacked.
 MAX_UNPACKED = 256 * 1024**2
-# What the process may take: memory, seconds of a core, and seconds on the clock of a machine that has much to do.
+# Limits of the process: memory, CPU seconds, and seconds on the clock of a busy machine.
 MAX_MEMORY = 4 * 1024**3
 MAX_SECONDS = 30
 MAX_WAIT = 120
-# So many are unpacked at a time; each takes some hundred megabytes.
+# How many run at a time; each takes some hundred megabytes.
 _ABREAST = Semaphore(2)
 _TABLE, _SENTENCE = b"T", b"S"
-# Of the server's environment, what a process needs to start; secrets are not.
+# The part of the server's environment that the process gets: no secrets.
 _NEEDED = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TZ", "TZDIR")
 
 
 def read_apart(module: str, content: bytes, damaged: TableError) -> pa.Table:
-    """The table that a module reads from a file, in a process of its own; raises `damaged` if that one fails."""
+    """Have a module read a file in a separate process; raises `damaged` if that process fails."""
     environment = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     with _ABREAST:
         try:
@@ -69,7 +68,7 @@ def read_apart(module: str, content: bytes, damaged: TableError) -> pa.Table:
 
 
 def answer(read: Callable[[bytes], pa.Table]) -> None:
-    """In the process: read what comes in, answer with a table or a sentence, and end."""
+    """In the process: read standard input, write a table or an error sentence, and exit."""
     bound_memory(MAX_MEMORY)
     bound_time(MAX_SECONDS)
     out = sys.stdout.buffer
@@ -82,12 +81,12 @@ def answer(read: Callable[[bytes], pa.Table]) -> None:
         with pa.ipc.new_stream(out, table.schema) as stream:
             stream.write_table(table)
     sys.stdout.flush()
-    # The answer is given: what pyarrow's threads do at the end of the interpreter shall not call it in question.
+    # pyarrow's threads may still crash while the interpreter shuts down: exit at once.
     os._exit(0)
 
 
 def bound_memory(most: int) -> None:
-    """A limit on the addresses of this process in bytes, where the system has such; no image of its memory is left."""
+    """Limit the address space of this process in bytes, where the system can; no core dump is written."""
     if resource is not None:
         for kind, bound in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_AS, most)):
             with suppress(ValueError, OSError):  # macOS knows the last one by name only
@@ -95,7 +94,7 @@ def bound_memory(most: int) -> None:
 
 
 def bound_time(seconds: float) -> None:
-    """A limit on what this process may use of a core from now on, where the system has such: SIGXCPU ends it."""
+    """Limit the CPU seconds of this process from now on, where the system can: SIGXCPU ends it."""
     if resource is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), hard))

@@ -1,4 +1,4 @@
-"""A JSON file of a stranger: one object, of bounded size and depth, with finite numbers; else one sentence."""
+"""Read a stranger's JSON file: one object of limited size and depth with finite numbers, or an error sentence."""
 
 import json
 import re
@@ -21,10 +21,9 @@ class JsonError(ValueError):
 
 
 def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
-    """The object in a JSON file of at most `most` bytes; `what` it should be ("a decision") goes into the sentences.
+    """The object in a JSON file of at most `most` bytes; error sentences say `what` it should be ("a decision").
 
-    Raises JsonError if it is too large or too deep, is no JSON, names something twice, or holds something else than one
-    object of finite numbers and texts.
+    Raises JsonError if it is too large or too deep, is no JSON, repeats a name, or is not one object.
     """
     size = len(content)
     if size > most:
@@ -49,7 +48,7 @@ def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
 
 
 def check_schema(found: Any, schema: Any, error: type[ValueError] = JsonError) -> None:
-    """Refuse what is not as a schema of msgspec has it, in a sentence that names the field."""
+    """Refuse what does not fit a msgspec schema, in a sentence that names the field."""
     try:
         msgspec.convert(found, schema)
     except msgspec.ValidationError as wrong:
@@ -77,7 +76,7 @@ def _too_deep(what: str) -> JsonError:
 
 
 def _check(found: Any, what: str) -> None:
-    """Refuse what JSON allows and no file of ours has."""
+    """Refuse what JSON allows but our files never contain."""
     level: list[Any] = [found]
     for _ in range(MAX_DEPTH):
         inner: list[Any] = []
@@ -97,7 +96,7 @@ def _check(found: Any, what: str) -> None:
 
 
 class _NamedTwiceError(Exception):
-    """The name that an object has twice; one of the two would be passed over in silence."""
+    """A name that an object has twice: json would silently drop one."""
 
 
 def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How large a table may be and what its columns may be called, with a sentence for each way to be wrong."""
+"""Limits on the size of a table and the names of its columns, with a sentence for each error."""
 
 # How the names of files end that can be read.
 FILE_TYPES = (".csv", ".tsv", ".txt", ".gz", ".xlsx", ".parquet")
@@ -10,8 +10,7 @@ MAX_CELLS = 20_000_000
 MAX_TEXT = 2_000
 
 
-# Key of `DataFrame.attrs`: the columns that the file had with a decimal comma. Read as numbers they no longer show it,
-# but a raw row will.
+# Key of `DataFrame.attrs`: the columns whose numbers had a decimal comma in the file, as later raw rows will.
 DECIMAL_COMMAS = "decimal_commas"
 
 
@@ -30,23 +29,23 @@ def check_size(rows: int, columns: int) -> None:
         raise TableError(f"The table has {cells:,.0f} million cells; at most {most} fit: leave out rows or columns.")
 
 
-# Said of a title above the names, in a spreadsheet or a CSV.
+# The notice about a title above the column names, in a spreadsheet or a CSV.
 TITLES = "Rows above the names that hold one cell are left out: {}."
 
 
 def count_of(count: int, thing: str, things: str = "") -> str:
-    """So many things in words: "1 row", "1,200 rows"; `things` where a plural is more than an s."""
+    """A count with its noun: "1 row", "1,200 rows"; `things` is an irregular plural."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
 def short(text: object, most: int = 40) -> str:
-    """The beginning of a text, for a sentence; what cannot be printed is shown as �."""
+    """The beginning of a text; characters that cannot be printed become �."""
     shown = "".join(letter if letter.isprintable() else "�" for letter in str(text)[: most + 1])
     return shown if len(shown) <= most else shown[:most] + "…"
 
 
 def sound_names(names: list[str]) -> tuple[list[str], list[str]]:
-    """Names of columns, each one there and one of its kind, and what was done to get there, in sentences."""
+    """Column names that are unique and not empty, and notices about what was changed."""
     if any(len(name) > 200 for name in names):
         raise TableError("A column has a name of more than 200 letters: is the first row really a row of names?")
     taken = set(names)

@@ -1,4 +1,4 @@
-"""Parquet files, checked before they are unpacked, in a process of its own."""
+"""Parquet files, checked and unpacked in a separate process."""
 
 import io
 
@@ -8,13 +8,13 @@ import pyarrow.parquet as pq
 from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
 from commod.uploads.limits import TableError, check_size, short
 
-# The description at the end of a file, and the parts it may be cut into.
+# Bytes of a file's footer, and its row groups.
 MAX_FOOTER = 2 * 1024**2
 MAX_GROUPS = 2_000
 
 
 def damaged() -> TableError:
-    """What is said of a file that cannot be read."""
+    """The error of a file that cannot be read."""
     return TableError("The Parquet file is damaged or cut off: save it again.")
 
 
@@ -27,7 +27,7 @@ def _too_large() -> TableError:
 
 
 def unpack_apart(content: bytes) -> pa.Table:
-    """The table in a Parquet file, checked and unpacked in a process of its own; TableError says what is wrong."""
+    """The table in a Parquet file, read in a separate process; TableError says what is wrong."""
     footer = int.from_bytes(content[-8:-4], "little")
     if footer > len(content) or content[-4:] != b"PAR1":
         raise damaged()
@@ -48,17 +48,17 @@ def _unpack(content: bytes) -> pa.Table:
     for entry in schema:
         if not _is_plain(entry.type):
             raise TableError(f"Column “{short(entry.name)}” holds {short(entry.type)}, not single values: drop it.")
-    # A footer can lie: what unpacks to more than it says meets the limits of this process, and is counted below.
+    # A footer can lie. The limits of this process catch that, and the table is measured below.
     if sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups)) > MAX_UNPACKED:
         raise _too_large()
     texts = [entry.name for entry in schema if pa.types.is_string(entry.type) or pa.types.is_large_string(entry.type)]
     try:
-        # Texts stay as a dictionary: a text repeated in every row is held once, however long it is.
+        # As dictionaries, repeated texts are stored once.
         table = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts).read(use_threads=False)
         for place, entry in enumerate(table.schema):
             if pa.types.is_decimal(entry.type) or pa.types.is_float16(entry.type):
                 table = table.set_column(place, entry.name, table.column(place).cast(pa.float64()))
-        table.validate(full=True)  # the server is to trust what it gets
+        table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError):
         raise damaged() from None
     if table.nbytes > MAX_UNPACKED:

@@ -1,4 +1,4 @@
-"""A table out of an uploaded file: CSV, Excel or Parquet, checked before it is unpacked, never evaluated."""
+"""Read a table from an uploaded file: CSV, Excel or Parquet. Nothing in it is ever evaluated."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ from commod.uploads.workbook import unpack_workbook_apart
 
 DELIMITERS = ",;\t|"
 
-# How files begin that are often renamed.
+# First bytes of files that people upload by mistake.
 _BEGINNINGS = (
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
@@ -57,15 +57,7 @@ class ReadTable:
 def read_table(content: bytes) -> ReadTable:
     """Read CSV (comma, semicolon, tab or bar; UTF-8, UTF-16 or Windows-1252; also gzip'd), Excel (.xlsx) or Parquet.
 
-    Parameters
-    ----------
-    content : bytes
-        The whole file; what it holds decides how it is read.
-
-    Raises
-    ------
-    TableError
-        With one sentence for each way in which a file can be wrong.
+    The bytes, not the file name, decide the format. Raises TableError with a sentence that says what is wrong.
     """
     if not content.strip():
         raise TableError("The file is empty: choose one with a row of column names and a row for each person.")
@@ -97,7 +89,7 @@ def read_table(content: bytes) -> ReadTable:
 
 
 def _unzipped(content: bytes) -> bytes:
-    """What a gzip archive holds, within the limits of a file that is not packed."""
+    """The content of a gzip archive, within the limit of an unpacked file."""
     unpacked = bytearray()
     try:
         while content:  # an archive may have several parts
@@ -143,7 +135,7 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
 
 
 def _without_titles(text: str) -> tuple[str, list[str]]:
-    """The text with lines above the names emptied that hold one cell, as exports have them; and a notice of that."""
+    """The text without the title lines above the column names (lines with one cell), and a notice about them."""
     *lines, _ = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text[:20_000], maxsplit=10)
     mark = max(DELIMITERS, key="".join(lines).count)
     cells = [sum(bool(cell.strip(' "')) for cell in line.split(mark)) for line in map(str.strip, lines)]
@@ -209,14 +201,14 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _first_row(text: str, start: int, delimiter: str) -> list[str]:
-    """Cells of the row below the names: what it has too many of, pandas takes for an index, at any price."""
+    """Cells of the first data row. pandas would take extra cells for an index."""
     cells: list[str] = []
     for line in re.compile(r"[^\r\n]+").finditer(text, start):
         if line.group().count(delimiter) > MAX_COLUMNS * MAX_TEXT:
             return [""] * (MAX_COLUMNS * MAX_TEXT)
         try:
             cells = next(csv.reader([line.group()], delimiter=delimiter, skipinitialspace=True), [])
-        except csv.Error:  # a very long cell, which is told as such
+        except csv.Error:  # a cell that is too long, which is reported later
             return []
         if line.group().strip():
             break
@@ -224,18 +216,18 @@ def _first_row(text: str, start: int, delimiter: str) -> list[str]:
 
 
 def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Texts like 67,8 as numbers, as spreadsheets write them in many countries."""
-    columns = [frame.iloc[:, place] for place in range(len(frame.columns))]  # a name may be there twice
+    """Convert texts like 67,8 to numbers."""
+    columns = [frame.iloc[:, place] for place in range(len(frame.columns))]  # names may repeat
     read = []
     for place, values in enumerate(columns):
         if pd.api.types.is_numeric_dtype(values.dtype):
             continue
-        codes, levels = pd.factorize(values)  # few different texts among many rows: look at each once
+        codes, levels = pd.factorize(values)  # read each distinct text once
         texts = pd.Series(levels).astype(str)
         numbers = texts.map(lambda text: number_in(text, ","))
         known = codes[codes >= 0]
         if texts.str.fullmatch(r"\s*[+-]?\d+,\d+\s*").any() and numbers.notna().to_numpy()[known].mean() >= 0.8:
-            new = numbers if numbers.notna().all() else texts  # as they are: what reads them knows of the comma
+            new = numbers if numbers.notna().all() else texts  # texts stay: `number_in` knows the comma
             columns[place] = pd.Series(new.reindex(codes).to_numpy(), name=values.name)
             read.append(place)
     names = ", ".join(short(frame.columns[place]) for place in read[:5]) + (" …" if len(read) > 5 else "")
@@ -258,7 +250,7 @@ def _to_pandas(table: pa.Table) -> pd.DataFrame:
 
 
 def _named(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Every column with a name of its own; what has none and says nothing is left out."""
+    """Give every column a unique name; drop nameless columns that are empty or number the rows."""
     # Two ways in which pandas writes what has no name.
     names = [re.sub(r"^(Unnamed: \d+|__index_level_\d+__)$", "", str(name).strip()) for name in frame.columns]
     nameless = [place for place, name in enumerate(names) if not name]
@@ -319,7 +311,7 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
 
 
 def _plain_objects(values: pd.Series) -> pd.Series:
-    """Decimals and dates as numbers and texts."""
+    """Convert decimals and dates to numbers and texts."""
     if pd.api.types.infer_dtype(values, skipna=True) == "boolean":  # with gaps; as numbers they would be 0 and 1
         return values.where(values.isna(), values.astype(str))
     try:

@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx): the first sheet, read in a process of its own; formulas count with the values they had."""
+"""Excel workbooks (.xlsx): the first sheet, read in a separate process; formulas keep their last values."""
 
 import datetime as dt
 import io
@@ -22,7 +22,7 @@ def _damaged() -> TableError:
 
 
 def unpack_workbook_apart(content: bytes) -> tuple[pa.Table, list[str]]:
-    """The first sheet of a workbook, read in a process of its own, and notices; TableError says what is wrong."""
+    """The first sheet of a workbook, read in a separate process, and notices; TableError says what is wrong."""
     table = read_apart(__name__, content, _damaged())
     return table, table.schema.metadata[_NOTICES].decode().splitlines()
 
@@ -57,7 +57,7 @@ def _unpack(content: bytes) -> pa.Table:
 
 
 def _check_archive(content: bytes) -> None:
-    """Refuse what is no workbook, and what unpacks to too much: the sizes are counted, not believed."""
+    """Refuse what is no workbook or unpacks to too much; sizes are measured, not trusted."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = archive.infolist()
@@ -77,7 +77,7 @@ def _check_archive(content: bytes) -> None:
 
 
 def _column(cells: tuple[Any, ...]) -> pa.Array:
-    """Numbers or booleans, if all cells are; else texts."""
+    """An array of numbers or booleans if all cells are; otherwise texts."""
     present = {type(cell) for cell in cells if cell != ""}
     if present == {bool}:
         return pa.array([None if cell == "" else cell for cell in cells], pa.bool_())

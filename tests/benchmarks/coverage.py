@@ -9,9 +9,9 @@ import argparse
 
 import numpy as np
 
+from commod.metrics.counts import MIN_GROUP
 from commod.metrics.figures import figures_of_counts
 from commod.metrics.report import compare_counts
-from commod.metrics.small_groups import MIN_GROUP
 
 SIZES = (30, 100, 300, 1000)
 # What is covered: a row of `compare_decisions`, and of which model.

@@ -8,7 +8,7 @@ import numpy as np
 
 from commod.metrics import p_rule
 from commod.models import best_response
-from commod.models.collapse import judged_elsewhere
+from commod.models.evaluation import judged_elsewhere
 from commod.models.objective import ScoreObjective
 from tests.fitting import case, fit
 

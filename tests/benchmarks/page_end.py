@@ -18,7 +18,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from commod.charts.pareto import SWEEP
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.jobs.queue import JobStage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.tasks import PART
 from commod.dashboard.model import training
@@ -157,7 +157,7 @@ def simulate(cores, background, jobs):
     queue = WorkQueue(1, background)
     slower = max(1.0, background / cores)
     tickets = [
-        (name, queue.submit((name, i), Stage(lambda _, s=seconds: time.sleep(slower * s), priority)))
+        (name, queue.submit((name, i), JobStage(lambda _, s=seconds: time.sleep(slower * s), priority)))
         for name, (priority, seconds, count) in jobs.items()
         for i in range(count)
     ]

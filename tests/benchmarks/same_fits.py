@@ -11,7 +11,7 @@ import numpy as np
 
 from commod import Commod
 from commod.models import WarmStart
-from commod.models.collapse import judged_elsewhere
+from commod.models.evaluation import judged_elsewhere
 from tests.fitting import case
 
 DATA = ("law_school", "compas", "german", "hiring", "adult", "compas.race_sex")  # adult's ladder is on a sample

@@ -12,9 +12,8 @@ import pandas as pd
 from commod import Commod
 from commod.experiments.sweep import concept_settings
 from commod.metrics.figures import CRITERIA
-from commod.models.collapse import judged_elsewhere
-from commod.models.lasso import lasso_step
-from commod.models.prices import MAX_STEPS, RIDGE, TOL, PricePath, solve_prices
+from commod.models.evaluation import judged_elsewhere
+from commod.models.prices import MAX_STEPS, RIDGE, TOL, PricePath, lasso_step, solve_prices
 from commod.models.training import LossWeights, TrainingData
 
 ROUNDS = 3

@@ -34,8 +34,8 @@ from commod.experiments import prepare, sweep_method
 from commod.experiments.results import read_result, write_result
 from commod.experiments.search import folds_of
 from commod.experiments.sweep import STRENGTHS, Shared, lines_of, train_cell
+from commod.metrics.counts import compared_groups
 from commod.metrics.figures import CRITERIA
-from commod.metrics.small_groups import compared_groups
 from commod.models.competitors import METHODS
 from commod.models.threads import single_threaded
 from tests.benchmarks.forms import n_beaten, show

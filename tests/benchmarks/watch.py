@@ -22,7 +22,7 @@ from commod.dashboard.state.settings import defaults
 from commod.datasets.declared import TASKS
 from commod.decisions.facts import CONFIDENCE
 from commod.decisions.requirements import RULES
-from commod.metrics.intervals import wilson_interval
+from commod.metrics.counts import wilson_interval
 from commod.metrics.report import _ratios
 from commod.monitoring import outcome_of
 from commod.monitoring.requirements import ALPHA, e_value, tolerance

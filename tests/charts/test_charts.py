@@ -21,9 +21,8 @@ from commod.charts import (
     plot_who_changed,
 )
 from commod.charts.compare import spread_labels, with_labels
-from commod.charts.lesson import plot_curve, plot_paying, plot_two_groups
 from commod.charts.limits import plot_limits, plot_price
-from commod.charts.plausibility import plot_record
+from commod.charts.people import plot_curve, plot_paying, plot_record, plot_two_groups
 
 STYLES = (MethodStyle("COMMOD", "#D55E00", "circle"), MethodStyle("Oracle ○", "#CC79A7", "square", hollow=True))
 SPAN = {"styles": STYLES, "low": 0.0, "high": 1.0, "most": 0.4}

@@ -2,8 +2,15 @@ import pandas as pd
 import pytest
 
 from commod.charts import export_chart, palette
-from commod.charts.people import AFTER, BEFORE, plot_outcomes, plot_segment_shares
-from commod.charts.plausibility import plot_again, plot_certainty, plot_reliability
+from commod.charts.people import (
+    AFTER,
+    BEFORE,
+    plot_again,
+    plot_certainty,
+    plot_outcomes,
+    plot_reliability,
+    plot_segment_shares,
+)
 
 pytestmark = pytest.mark.quick
 

@@ -2,8 +2,8 @@ import pandas as pd
 import pytest
 
 from commod.charts import palette
-from commod.charts.bars import ACCOUNTS, plot_contributions, plot_waterfall, term_styles
-from commod.charts.export import export_chart
+from commod.charts.parts import export_chart
+from commod.charts.people import ACCOUNTS, plot_contributions, plot_waterfall, term_styles
 
 pytestmark = pytest.mark.quick
 

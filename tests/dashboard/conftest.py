@@ -94,7 +94,7 @@ def all_is_near(monkeypatch):
 def without_shap(request, monkeypatch):
     """SHAP takes a second, and ten to compile: all tests but those marked ``with_shap`` go without."""
     if "with_shap" not in request.keywords:
-        monkeypatch.setattr(accounts, "draw_shap", lambda person: None)
+        monkeypatch.setattr(accounts, "draw_person_shap", lambda person: None)
         monkeypatch.setattr(explore, "begin_shap", lambda result: None)
         monkeypatch.setattr(lesson, "draw_shap", lambda result: None)
 

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.queue import Abandoned, Stage, WorkQueue
+from commod.dashboard.jobs.queue import Abandoned, JobStage, WorkQueue
 from commod.dashboard.model import training
 from commod.dashboard.pages.explore import page as explore
-from commod.dashboard.pages.your_data.draft import Draft
+from commod.dashboard.pages.your_data.draft import TableDraft
 from commod.dashboard.server import startup
 from commod.dashboard.state import own_data
 from commod.dashboard.text.menu import PAGES
@@ -39,11 +39,11 @@ def test_the_queues_threads_survive_any_exception(wrong):
         raise wrong
 
     for place in range(4):
-        with queue.submit(place, Stage(fail)) as ticket:
+        with queue.submit(place, JobStage(fail)) as ticket:
             wait_until(ticket.has)
             with pytest.raises(Exception):  # noqa: B017, PT011 - whatever it is, no BaseException
                 ticket.result()
-    with queue.submit("sound", Stage(lambda report: 7)) as ticket:
+    with queue.submit("sound", JobStage(lambda report: 7)) as ticket:
         wait_until(ticket.has)
         assert ticket.result() == 7
 
@@ -61,9 +61,9 @@ def test_work_of_a_session_that_is_dropped_ends_and_the_next_in_line_begins():
         finally:
             ended.set()
 
-    session_state = {"ticket": queue.submit("endless", Stage(endless))}
+    session_state = {"ticket": queue.submit("endless", JobStage(endless))}
     assert begun.wait(PATIENCE)
-    waiting = queue.submit("next", Stage(lambda report: "served"))
+    waiting = queue.submit("next", JobStage(lambda report: "served"))
     assert not waiting.wait(0.05)
     session_state.clear()
     assert ended.wait(PATIENCE)
@@ -74,7 +74,7 @@ def test_work_of_a_session_that_is_dropped_ends_and_the_next_in_line_begins():
 def test_a_search_is_given_up_when_its_session_is_closed():
     queue = WorkQueue(1)
     tickets = [
-        queue.submit(place, Stage(lambda report: [report(0.1) or time.sleep(0.002) for _ in range(5_000)]))
+        queue.submit(place, JobStage(lambda report: [report(0.1) or time.sleep(0.002) for _ in range(5_000)]))
         for place in range(2)
     ]
     service._leave(tickets)  # what Streamlit calls when the connection ends
@@ -128,7 +128,7 @@ def test_uploaded_data_go_when_their_session_was_closed_and_does_not_come_back(m
     monkeypatch.setattr(own_data, "is_connected", lambda session: session in connected)
     gone, back = own_data.OwnData(load_task("german")), own_data.OwnData(load_task("german"))
     left, kept = {"a result": 1}, {"a result": 1}  # of their sessions
-    drafts = [Draft("people.csv", ReadTable(example_table(100)), uploads=3, leaks=["a leak"]) for _ in range(2)]
+    drafts = [TableDraft("people.csv", ReadTable(example_table(100)), uploads=3, leaks=["a leak"]) for _ in range(2)]
     for held, session in zip((gone, back, *drafts), "gbgb", strict=True):
         held.session, held.state = session, {"g": left, "b": kept}[session]
     assert drafts[0].guesses is not None

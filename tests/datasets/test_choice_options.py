@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from commod.datasets import Choice
-from commod.datasets.choice_options import (
+from commod.datasets.choice import (
     _PLACES,
     read_roles,
     roles_in,

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from commod.datasets.choice_options import read_roles, roles_json
+from commod.datasets.choice import read_roles, roles_json
 from commod.datasets.example import example_table
 from commod.datasets.from_file import task_of_file
 

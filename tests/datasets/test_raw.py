@@ -15,13 +15,13 @@ from commod.datasets.raw import (
     MISSING,
     OTHER,
     contract_of,
-    in_words,
     learn_rule,
     missing_in,
     read_column,
     read_levels,
     read_numbers,
     respelled,
+    rule_in_words,
 )
 from commod.portable import ColumnRule, days_in, decimal_marks, is_missing, level_in, number_in
 
@@ -160,15 +160,17 @@ def test_features_that_are_as_a_model_uses_them_keep_their_words():
 
 
 def test_a_rule_in_words():
-    assert in_words(ColumnRule("n", "number", ",", fill=2.0)) == (
+    assert rule_in_words(ColumnRule("n", "number", ",", fill=2.0)) == (
         "a number, with a decimal comma; a missing one counts as 2"
     )
-    assert in_words(ColumnRule("p", "number", divide=100.0)) == "a number, divided by 100; a missing one is refused"
-    assert in_words(ColumnRule("d", "date", order="dmy", fill=1.0)) == (
+    assert (
+        rule_in_words(ColumnRule("p", "number", divide=100.0)) == "a number, divided by 100; a missing one is refused"
+    )
+    assert rule_in_words(ColumnRule("d", "date", order="dmy", fill=1.0)) == (
         "a date, counted in days since 1 January 1970, the day before the month; a missing one counts as 1"
     )
     levels = tuple("abcdefgh")
-    assert in_words(ColumnRule("c", "category", fill=MISSING, levels=levels, other=OTHER)) == (
+    assert rule_in_words(ColumnRule("c", "category", fill=MISSING, levels=levels, other=OTHER)) == (
         "a level: “a”, “b”, “c”, “d”, “e”, “f” and 2 more; all others are “other”; a missing one counts as none of "
         "these levels"
     )

@@ -24,7 +24,7 @@ from commod.decisions.verdicts import SETTLES, more_people
 from commod.experiments import prepare
 from commod.experiments.refits import Refits, refit
 from commod.experiments.sweep import Cell, Shared, fit_cell, lines_of, sweep_method
-from commod.metrics.intervals import wilson_interval
+from commod.metrics.counts import wilson_interval
 
 pytestmark = pytest.mark.quick
 

@@ -7,7 +7,7 @@ from commod.datasets import add_task, forget_task
 from commod.datasets.example import example_table
 from commod.datasets.from_file import task_of_file
 from commod.experiments import compare, points_of, prepare, scene, sweep_method
-from commod.experiments.measure import tree_f1
+from commod.experiments.match import tree_f1
 from commod.experiments.sweep import EFFORT_LARGE, Cell, Shared, lines_of, rows_in_words, train_cell
 from commod.models.competitors import make_method
 

@@ -6,7 +6,7 @@ import pytest
 from commod.cli import main
 from commod.experiments import paper
 from commod.experiments.grid import grid_of
-from commod.experiments.paper import TABLE1_ROWS, run_experiment, sensitivity_table, table1, verdict
+from commod.experiments.paper import TABLE1_ROWS, run_experiment, sensitivity_table, table1, verdict_on_printed
 from commod.experiments.paper_figures import MODELS, calibration, matched, posthoc_trees, tree_f1_by_depth
 from commod.experiments.paper_numbers import METHOD_ROWS, TABLE1, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory, write_result
@@ -72,7 +72,7 @@ def test_cells_are_means_of_splits_beside_the_printed_number():
     ],
 )
 def test_verdicts(ours, splits, printed, said):
-    assert verdict(*ours, splits, printed) == said
+    assert verdict_on_printed(*ours, splits, printed) == said
 
 
 def test_what_is_printed_is_whole():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.pages.compare.sections import answer_in_words
+from commod.dashboard.pages.compare.sections import best_in_words
 from commod.experiments.segments import Segments, mark_fewest
 from commod.experiments.winners import apart_by_chance, best_models, claims_of, wins_table
 from commod.metrics.figures import CRITERIA
@@ -181,7 +181,7 @@ def test_the_best_models_fulfil_what_is_asked_of_them():
         found = best_models(points, DP, level, 0.1)
         free = points[~points["needs_sensitive"]]
         few, fair = free[free["change_rate"] <= 0.1], free[free["p_rule"] >= level]
-        text = answer_in_words(found, CRITERIA[DP].figure, "this", with_commod=True)
+        text = best_in_words(found, CRITERIA[DP].figure, "this", with_commod=True)
         assert found["fairest"].first["p_rule"] == few["p_rule"].max()
         if fair.empty:
             assert text.count("no method gets there on test") == 2

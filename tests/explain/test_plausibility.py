@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from commod.experiments import prepare
-from commod.explain.checks import CHECKS, check_certainty, check_record
-from commod.explain.plausibility import SURE, certainty, explain_certainty, explain_record
+from commod.explain.checks import (
+    CHECKS,
+    SURE,
+    certainty,
+    check_certainty,
+    check_record,
+    explain_certainty,
+    explain_record,
+)
 from tests.fitting import case
 
 pytestmark = pytest.mark.quick

@@ -8,8 +8,8 @@ from pandas.testing import assert_frame_equal
 from sklearn.metrics import roc_auc_score
 
 from commod.datasets import load_task
-from commod.explain.proxies import explain_proxies
-from commod.metrics.auc import auc_with_interval
+from commod.explain.groups import explain_proxies
+from commod.metrics.calibration import auc_with_interval
 from tests.fitting import case, fit
 
 

@@ -6,7 +6,7 @@ from sklearn.metrics import roc_auc_score
 
 from commod import evaluate
 from commod.metrics import compare_decisions
-from commod.metrics.auc import compare_auc
+from commod.metrics.calibration import compare_auc
 from tests.fitting import case, fit
 
 

@@ -5,8 +5,15 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.text import glossary
-from commod.metrics.counts import codes_of_groups, counts_of_codes, tally
-from commod.metrics.small_groups import MIN_GROUP, SCARCE, compared_groups, left_out_in_words
+from commod.metrics.counts import (
+    MIN_GROUP,
+    SCARCE,
+    codes_of_groups,
+    compared_groups,
+    counts_of_codes,
+    left_out_in_words,
+    tally,
+)
 
 pytestmark = pytest.mark.quick
 

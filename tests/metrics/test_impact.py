@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from commod.metrics.impact import adverse_impact, impact_table
+from commod.metrics.fairness import adverse_impact, impact_table
 
 pytestmark = pytest.mark.quick
 GROUPS = ("Female", "Male", "Other")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from commod.metrics.intervals import new_people_interval, wilson_interval
+from commod.metrics.counts import new_people_interval, wilson_interval
 
 pytestmark = pytest.mark.quick
 

@@ -10,9 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from commod import metrics
 from commod.metrics import FIGURES
-from commod.metrics.counts import tally
+from commod.metrics.counts import tally, wilson_interval
 from commod.metrics.figures import figures_of_counts, key_figures, key_figures_of
-from commod.metrics.intervals import wilson_interval
 from commod.metrics.report import _differences, _ratios, compare_counts, interval_of_extremes
 from tests.benchmarks.coverage import all_compared, many_groups, sample, sizes
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commod.metrics.pareto import undominated
+from commod.metrics.counts import undominated
 
 pytestmark = pytest.mark.quick
 

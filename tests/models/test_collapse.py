@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from commod import Commod
-from commod.models.collapse import CollapseWarning, collapse_in_words, judged_elsewhere
+from commod.models.evaluation import CollapseWarning, collapse_in_words, judged_elsewhere
 from tests.fitting import case, fit
 
 pytestmark = pytest.mark.quick

@@ -26,7 +26,7 @@ from commod.models import WarmStart
 from tests.fitting import case, fit
 
 # The invented data of most tests here are easily ruined; that it is told is tested in test_collapse.py.
-pytestmark = pytest.mark.filterwarnings("ignore::commod.models.collapse.CollapseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::commod.models.evaluation.CollapseWarning")
 
 # Each exception with its reason; a check that comes to pass must leave this list (strict xfail).
 EXPECTED_FAILURES: dict[str, str] = {}

@@ -10,9 +10,9 @@ from commod import Commod
 from commod.models.adversary import ScoreAdversary, cross_entropy
 from commod.models.best_response import CLIMB_FEATURES, LinearProblem
 from commod.models.concepts import feature_distances, group_features, unit_concepts
-from commod.models.lasso import WIDE, lasso_step
 from commod.models.networks import ConceptNetwork, diversity_loss, sparsity_loss
 from commod.models.objective import DesignMatrix, ScoreObjective
+from commod.models.prices import WIDE, lasso_step
 from commod.models.training import LossWeights, TrainingData, ratio_form
 
 pytestmark = pytest.mark.quick

@@ -11,7 +11,7 @@ from commod.datasets.from_file import task_of_file
 from commod.decisions import Requirements
 from commod.experiments import prepare
 from commod.metrics import change_table
-from commod.metrics.intervals import wilson_interval
+from commod.metrics.counts import wilson_interval
 from commod.models import Commod
 from commod.models.base_models import GIVEN_SCORES
 from commod.monitoring import (
@@ -23,10 +23,9 @@ from commod.monitoring import (
     stability_index,
     watch,
 )
-from commod.monitoring.drift import DRIFTED
 from commod.monitoring.figures import compare_figures, framed
-from commod.monitoring.outcome import drift_in_words, far_beyond_chance, left_out_in_words, moved_in_words
-from commod.monitoring.reference import Cells, labels_in, reference_of
+from commod.monitoring.outcome import drift_in_words, far_beyond_chance, moved_in_words, rows_left_out_in_words
+from commod.monitoring.reference import DRIFTED, Cells, labels_in, reference_of
 from tests.fitting import Case, fit
 from tests.monitoring.conftest import text_of, watching
 
@@ -151,7 +150,7 @@ def test_rows_that_lack_something_are_left_out_and_counted(law):
     found = watch(law.model, batch)
     assert found.left_out == {"no value of “lsat”": 4, "group not known": 3, "label not known": 2}
     assert found.people == len(batch) - 9
-    assert "4 (no value of “lsat”)" in left_out_in_words(found)
+    assert "4 (no value of “lsat”)" in rows_left_out_in_words(found)
     rest = watch(law.model, law.batch.iloc[9:])
     pd.testing.assert_frame_equal(found.figures, rest.figures)
 

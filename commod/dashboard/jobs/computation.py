@@ -1,7 +1,7 @@
 """How a computation is declared, and what a page asks the queue for.
 
-A computation is a function, and calling it gives a `Task`. It works on a ``scene``, on which parameters with the name
-of a setting are read from the settings, or is a method of a `FitResult`. The caller gives the other arguments::
+A computation is a function; calling it gives a `ComputeTask`. It is a method of a `FitResult`, or works on a ``scene``:
+then parameters named after a setting are read from the settings. The caller gives the other arguments::
 
     blind_limits = Computation(blind_limits_of, Priority.SEARCH)  # blind_limits_of(scene, fairness, direction)
     result_of(blind_limits(settings))
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
-from commod.dashboard.jobs.queue import Report, ResultCache, Stage
+from commod.dashboard.jobs.queue import JobStage, Report, ResultCache
 from commod.dashboard.jobs.scheduling import HEAVY_ROWS, Kind, Priority
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import Settings
@@ -29,7 +29,7 @@ on_forget(lambda data: path_points.forget(lambda key: isinstance(key, tuple) and
 
 
 @dataclass(frozen=True)
-class Step:
+class ComputeStep:
     """One stage of a task: a function of the results of earlier stages and the arguments."""
 
     function: Callable[..., Any]
@@ -41,33 +41,33 @@ class Step:
     of_scene: bool = False  # whether the function gets the ``scene``
     then: Callable[..., Any] | None = None  # what the server makes of earlier results and this one
     path: Hashable | None = None  # of `path_points`: the function gets these ``points``, and returns them, too
-    note: str = ""  # shown to those who wait, in place of what they asked for
+    note: str = ""  # shown while waiting, in place of the usual text
 
 
 @dataclass(frozen=True)
-class Task:
+class ComputeTask:
     """Something to be computed once for everybody who asks for it."""
 
     kind: str
     scene: SceneKey
     about: tuple[Hashable, ...]
-    steps: tuple[Step, ...] = field(compare=False)
-    parts: tuple[Task, ...] = field(default=(), compare=False)  # computed side by side, then joined by the only step
+    steps: tuple[ComputeStep, ...] = field(compare=False)
+    parts: tuple[ComputeTask, ...] = field(default=(), compare=False)  # computed in parallel; the only step joins them
 
     @property
     def key(self) -> tuple[Hashable, ...]:
         """Equal tasks have equal keys."""
         return (self.kind, self.scene, *self.about)
 
-    def stages(self, pool: Callable[[], Any]) -> list[Stage]:
+    def stages(self, pool: Callable[[], Any]) -> list[JobStage]:
         """For the queue; `pool` gives a `ProcessPool`."""
         large = _is_uploaded_and_large(self.scene.data)
         return [
-            Stage(partial(self._work, step, pool), step.priority, step.heavy or large, step.apart, step.needs_f)
+            JobStage(partial(self._work, step, pool), step.priority, step.heavy or large, step.apart, step.needs_f)
             for step in self.steps
         ]
 
-    def _work(self, step: Step, pool: Callable[[], Any], *parts: Any) -> Any:
+    def _work(self, step: ComputeStep, pool: Callable[[], Any], *parts: Any) -> Any:
         *earlier, report = parts
         report.say(step.note)
         more = {"scene": prepare(*self.scene)} if step.of_scene else {}
@@ -81,7 +81,7 @@ class Task:
         found = pool().compute(call, report, kind=kind, scene=scene, ends=ends)
         if step.path:
             found, points = found
-            if is_known(self.scene.data):  # otherwise somebody has dropped the data meanwhile
+            if is_known(self.scene.data):  # the data may have been dropped meanwhile
                 path_points.put(step.path, {**(path_points.get(step.path) or {}), **points})
         return found if step.then is None else step.then(*earlier, found)
 
@@ -91,13 +91,13 @@ def without_report(function: Callable[..., Any], *arguments: Any, report: Report
     return function(*arguments, **more)
 
 
-def is_large(data: str) -> bool:
+def has_many_rows(data: str) -> bool:
     """Whether work on a data set is mostly numpy's, and takes seconds."""
     return len(load_task(data).y) > HEAVY_ROWS
 
 
 def _is_uploaded_and_large(data: str) -> bool:
-    return not is_shipped(data) and is_known(data) and is_large(data)
+    return not is_shipped(data) and is_known(data) and has_many_rows(data)
 
 
 _SETTINGS = {entry.name for entry in fields(Settings)}
@@ -113,7 +113,7 @@ class Computation:
         given = [name for name in parameters if name not in ("self", "scene", "report")]
         self._defaults = {name: parameters[name].default for name in given}
 
-    def __call__(self, about: Settings | FitResult, *arguments: Any) -> Task:
+    def __call__(self, about: Settings | FitResult, *arguments: Any) -> ComputeTask:
         """The task for a setting's scene and criterion, or for a model."""
         settings = about if isinstance(about, Settings) else about.settings
         read, rest = _SETTINGS if self._of_scene else set(), iter(arguments)
@@ -122,12 +122,12 @@ class Computation:
             for name, default in self._defaults.items()
         }
         first, of = (settings.fairness, ()) if self._of_scene else (settings, (about,))
-        step = Step(partial(self.function, **given), of, self.priority, of_scene=self._of_scene)
-        return Task(self.function.__name__, settings.scene(), (first, *map(_key_of, given.values())), (step,))
+        step = ComputeStep(partial(self.function, **given), of, self.priority, of_scene=self._of_scene)
+        return ComputeTask(self.function.__name__, settings.scene(), (first, *map(_key_of, given.values())), (step,))
 
 
 def _key_of(value: Any) -> Hashable:
-    """A sweep is told by its models: another sweep of the method has others."""
+    """Hashable arguments; a sweep is identified by its models."""
     if isinstance(value, Sweep):
         return tuple(model.cell for model in value.models)
     if isinstance(value, Mapping):

@@ -16,7 +16,7 @@ from threading import Condition, Thread
 import streamlit as st
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.computation import Task, is_large
+from commod.dashboard.jobs.computation import ComputeTask, has_many_rows
 from commod.dashboard.jobs.scheduling import MOST_SCENES, QUIET, WANTED, prefetches
 from commod.dashboard.state.settings import Settings, neighbours_of
 from commod.experiments.scene import has_trained
@@ -27,13 +27,13 @@ _log = logging.getLogger(__name__)
 class PathPrecomputer:
     """Threads that have one path after the other precomputed, of what was on a screen in the last minutes.
 
-    One always does. The others wait until nobody has asked for anything for a while.
+    One thread always works. The others wait until there have been no requests for a while.
     """
 
     def __init__(self, threads: int = 1) -> None:
         self._changed = Condition()
-        # By scene: the paths still to come, when somebody last looked, and the paths that have begun.
-        self._wanted: OrderedDict[Settings, tuple[Iterator[Task], float, set[Hashable]]] = OrderedDict()
+        # By scene: the paths left, the time of the last visit, and the paths begun.
+        self._wanted: OrderedDict[Settings, tuple[Iterator[ComputeTask], float, set[Hashable]]] = OrderedDict()
         for number in range(threads):
             Thread(target=self._serve, args=(number == 0,), name=f"paths-{number}", daemon=True).start()
 
@@ -50,7 +50,7 @@ class PathPrecomputer:
                 self._wanted.popitem(last=False)
             self._changed.notify_all()
 
-    def _next(self, always: bool) -> tuple[Settings, Task]:
+    def _next(self, always: bool) -> tuple[Settings, ComputeTask]:
         """The next path of the scene with the fewest so far, and that scene; waits until it is quiet enough."""
         with self._changed:
             while True:
@@ -81,7 +81,7 @@ class PathPrecomputer:
                     self._wanted.pop(scene, None)
 
 
-def paths_from(settings: Settings) -> Iterator[Task]:
+def paths_from(settings: Settings) -> Iterator[ComputeTask]:
     """The path of this setting wholly, every other up to its end, and then each of them wholly."""
     yield tasks.precompute(settings, wholly=True, near=True)
     for wholly in (False, True):
@@ -97,5 +97,5 @@ def _precomputer() -> PathPrecomputer:
 
 def precompute_paths(settings: Settings) -> None:
     """Have the paths of what is on this screen precomputed, unless each of them takes long."""
-    if prefetches("paths") and has_trained(settings.scene()) and not is_large(settings.task_name):
+    if prefetches("paths") and has_trained(settings.scene()) and not has_many_rows(settings.task_name):
         _precomputer().want(settings)

@@ -72,7 +72,7 @@ class Pulse:
         now = time.monotonic()
         try:
             status, used = self._process.status(), sum(self._process.cpu_times()[:2])
-        except psutil.Error:  # it has ended: whoever listens hears of that
+        except psutil.Error:  # it has ended, and the listener notices
             return False
         if status not in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
             self._running = now
@@ -170,7 +170,7 @@ class WorkerProcess:
 
     def __init__(self, kind: Kind, forks: ForkServer) -> None:
         self.kind, self._forks = kind, forks
-        self.lock = Lock()  # held by whoever uses it
+        self.lock = Lock()  # held by its user
         self._number = 0
         self._lost_at = self._restart_at = float("-inf")
         self._to_forget: list[str] = []
@@ -219,7 +219,7 @@ class WorkerProcess:
                     self._start()
             elif self._pulse.is_hung(expected=not idle):
                 _log.warning("A %s process hangs and is killed.", self.kind.value)
-                self._pulse.kill()  # whoever listens hears of it
+                self._pulse.kill()  # the listener notices
             elif idle and self._wire.poll():  # an idle process sends nothing but its end
                 self._lose()
         finally:
@@ -231,9 +231,9 @@ class WorkerProcess:
     ) -> Any:
         """``call(report=…)``, after `take`; the process is free again when this ends.
 
-        If nobody wants the result any more, a process with a scene leaves off and keeps it; one without is ended. So is
-        one that `ends` with its work. A ConnectionError says that the process is gone, hangs, or answers what cannot be
-        read; a ValueError, that it needs more time or memory than it may, or has failed without a scene.
+        If the result is no longer wanted, a process with a scene stops and keeps the scene; one without is ended, as is
+        one that `ends` with its work. ConnectionError: the process is gone, hangs, or sends what cannot be read.
+        ValueError: it needs more time or memory than allowed, or has failed without a scene.
         """
         try:
             kind, result = self._converse(call, report, scene, None if scene is None else prepare(*scene))
@@ -315,9 +315,9 @@ class WorkerProcess:
 
 
 class ProcessPool:
-    """The processes of a server, and a thread that watches them, which start `after` so many seconds.
+    """The processes of a server and a thread that watches them; they start `after` a number of seconds.
 
-    So many in the `foreground` compute what people wait for with a slider in hand; with none, the server computes
+    Those in the `foreground` compute what people wait for with a slider in hand; with none, the server computes
     everything itself. In the `background` one is always there, and others start on demand, as do those `apart`: they
     train an f on uploaded data, or compute anything on large uploaded data.
     """
@@ -391,8 +391,8 @@ class ProcessPool:
     ) -> Any:
         """``call(report=…)`` in a free process, otherwise here.
 
-        Work in the background waits for a process, and strangers' data are worked on nowhere else, where there are
-        processes: here they would hold up all pages.
+        Background work waits for a process. So does work on uploaded data if there are processes: here it would hold up
+        all pages.
         """
         until, lost = time.monotonic() + MAX_WAIT, 0
         while True:

@@ -21,7 +21,7 @@ LIGHT = 32 * 2**10
 
 
 class ResultCache:
-    """Keeps at most so many results and so many bytes; the least recently used one goes first.
+    """A cache with limits on results and bytes; the least recently used result goes first.
 
     `cachetools.LRUCache` has one limit, not two, and cannot insert at the cold end, as `put` does for prefetching.
     """
@@ -74,7 +74,7 @@ class Report:
         """Show those who wait what the job has found so far."""
 
     def say(self, note: str) -> None:
-        """Show those who wait what is being done, in place of what they asked for."""
+        """Show those who wait what is being done, in place of the usual text."""
 
 
 SILENT = Report()
@@ -85,7 +85,7 @@ class Abandoned(Exception):  # noqa: N818 - not an error: nobody wants the resul
 
 
 @dataclass(frozen=True)
-class Stage:
+class JobStage:
     """A part of a job with a result of its own; `work` gets the results of the stages before it, and a `Report`."""
 
     work: Callable[..., Any]
@@ -107,7 +107,7 @@ class Stage:
 
 
 class _Job:
-    def __init__(self, key: Hashable, stages: Sequence[Stage], done: tuple[Any, ...]) -> None:
+    def __init__(self, key: Hashable, stages: Sequence[JobStage], done: tuple[Any, ...]) -> None:
         self.key, self.stages, self.results = key, stages, done
         self.waiting = 0  # tickets and jobs that want it
         self.rank: tuple[int, int] | None = None  # in its line: priority and number; None if it does not stand there
@@ -120,7 +120,7 @@ class _Job:
         self.after: tuple[_Job, ...] = ()  # must end first
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> JobStage:
         """The next to run, or running."""
         return self.stages[min(len(self.results), len(self.stages) - 1)]
 
@@ -217,7 +217,7 @@ class Ticket(AbstractContextManager["Ticket"]):
 
     @property
     def note(self) -> str:
-        """What is being done, if that is not what was asked for."""
+        """What is being done, if not what was requested."""
         return self._job.at_hand.note
 
     @property
@@ -248,9 +248,9 @@ class WorkQueue:
     A job has one stage or more, each with a result and a priority of its own: a page can draw a model before what it
     says about the model is there. Each kind of work has its own places, so that a slider never waits for a search.
 
-    So many small jobs at a time run in the `foreground`, for those who have a slider in hand, and in the `background`,
-    where searches, which can take long, leave one of more than one place free. So many are `heavy`, and so many have a
-    process to themselves (`apart`), of which heavy ones leave one place free.
+    The arguments say how many jobs run at a time: small ones in the `foreground` (somebody has a slider in hand) and in
+    the `background`, where long searches leave one place free; `heavy` ones; and those with a process to themselves
+    (`apart`), of which heavy ones leave one place free.
     """
 
     def __init__(
@@ -278,7 +278,7 @@ class WorkQueue:
         results = self.cache.get(key, used=used)
         return results[stage] if results is not None and len(results) > stage else None
 
-    def submit(self, key: Hashable, *stages: Stage, after: Sequence[Ticket] = ()) -> Ticket:
+    def submit(self, key: Hashable, *stages: JobStage, after: Sequence[Ticket] = ()) -> Ticket:
         """Take a place for the results of `key`; running work is shared, and cached results are not made again.
 
         The job starts when all jobs of `after` have ended, and fails if one of them does.
@@ -436,7 +436,7 @@ class WorkQueue:
                 self._running.remove(slot)
                 self._end_stage(job, result, error)
                 self._changed.notify()
-            del job, result, error  # an idle thread holds nobody's data
+            del job, result, error  # an idle thread must not keep data alive
 
     def _end_stage(self, job: _Job, result: Any, error: BaseException | None) -> None:
         job.running, job.begun, job.progress, job.note = False, None, 0.0, ""

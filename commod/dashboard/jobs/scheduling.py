@@ -9,11 +9,11 @@ class Priority(IntEnum):
 
     TRAIN = 0  # somebody has a slider in hand
     EXPLAIN = 1  # what stands below the first picture
-    SEARCH = 2  # somebody pressed a button and watches a progress bar
-    BACKGROUND = 3  # nobody asked for it: SHAP, the sweep behind the trade-off
+    SEARCH = 2  # after a click, with a progress bar
+    BACKGROUND = 3  # not requested: SHAP, the sweep behind the trade-off
     FIRST_REFITS = 4  # the same, and it takes seconds
     LINE = 5  # prefetch: what the next move of a slider may ask for
-    REFITS = 6  # nobody asked for it, and it takes many seconds: all refits after the first ones
+    REFITS = 6  # not requested, and takes many seconds: all refits after the first ones
     PATHS = 7  # prefetch: points of the λ_fair path that make a later model cheap
 
     @property
@@ -23,7 +23,7 @@ class Priority(IntEnum):
 
     @property
     def is_prefetch(self) -> bool:
-        """Whether nobody has asked for it yet."""
+        """Whether it is computed before it is requested."""
         return self in (Priority.LINE, Priority.PATHS)
 
 
@@ -37,9 +37,9 @@ def prefetches(what: str) -> bool:
 
 # Prefetch jobs that may wait in the queue. With so many, the processes have enough to do.
 MOST_PREFETCHED = 100
-# Paths are precomputed for so many scenes, each for so many seconds after somebody last looked at it.
+# How many scenes have their paths precomputed, and for how many seconds after the last visit.
 MOST_SCENES, WANTED = 4, 900.0
-# After so many seconds without a request, all background processes but one precompute paths.
+# Seconds without a request after which all background processes but one precompute paths.
 QUIET = 10.0
 # With more rows, a training is mostly numpy's work, which leaves the interpreter to others. It does not count as small.
 HEAVY_ROWS = 20_000
@@ -71,7 +71,7 @@ BOUND = f"{MAX_SECONDS // 60} minutes"
 LIGHT_CELLS = 1_000_000
 # Seconds before a process that died twice is replaced: what killed it may kill the next one.
 RESTART_PAUSE = 5.0
-# Processes that were started on demand end after so many idle seconds.
+# Idle seconds after which processes that were started on demand end.
 IDLE = 60.0
 
 # ---- waiting ----

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import streamlit as st
 from joblib import cpu_count
 
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.processes import ProcessPool
-from commod.dashboard.jobs.queue import Stage, Ticket, WorkQueue
+from commod.dashboard.jobs.queue import JobStage, Ticket, WorkQueue
 from commod.dashboard.jobs.scheduling import (
     LINE_POLL,
     LONGEST_LINE,
@@ -57,7 +57,7 @@ def _background() -> int:
 
 
 def _large() -> int:
-    """How many f are trained on large uploaded data at a time, beside one on small data; and how much else is done."""
+    """How many base models train on large uploaded data at a time, besides one on small data."""
     return max(1, cpu_count() // 4)
 
 
@@ -73,17 +73,17 @@ def queue() -> WorkQueue:
     return WorkQueue(max(1, _foreground()), _background(), heavy=max(1, cpu_count() - 1), apart=1 + _large())
 
 
-def get(task: Task, stage: int = -1, *, used: bool = True) -> Any:
+def get(task: ComputeTask, stage: int = -1, *, used: bool = True) -> Any:
     """The cached result of a task's stage, the last by default, otherwise None; `used` as in `ResultCache.get`."""
     return queue().peek(task.key, stage % len(task.steps), used=used)
 
 
-def submit(task: Task) -> Ticket:
+def submit(task: ComputeTask) -> Ticket:
     """A place in the queue; a cached result is there at once. What needs an f waits for that, trained once for all."""
     with ExitStack() as places:
         if task.parts:
             parts, step = [places.enter_context(submit(part)) for part in task.parts], task.steps[0]
-            join = Stage(lambda report: step.function([part.result() for part in parts]), step.priority)
+            join = JobStage(lambda report: step.function([part.result() for part in parts]), step.priority)
             return queue().submit(task.key, join, after=parts)
         first = []
         if task.steps[0].needs_f and not has_trained(task.scene):
@@ -108,7 +108,7 @@ def _kept() -> dict[tuple[Hashable, ...], Ticket]:
     return {}
 
 
-def begin(task: Task) -> Ticket:
+def begin(task: ComputeTask) -> Ticket:
     """A place that this session keeps until it leaves it, or is closed: for what a button has begun."""
     kept = _kept()
     for key in [key for key, ticket in kept.items() if not ticket.is_held]:
@@ -116,7 +116,7 @@ def begin(task: Task) -> Ticket:
     return _keep(("begun", *task.key), task)
 
 
-def _keep(why: tuple[Hashable, ...], task: Task) -> Ticket:
+def _keep(why: tuple[Hashable, ...], task: ComputeTask) -> Ticket:
     """Take a place for this session in place of the one that it has for the same reason."""
     kept, ticket = _kept(), submit(task)
     _leave([kept.pop(why)] if why in kept else [])
@@ -124,7 +124,7 @@ def _keep(why: tuple[Hashable, ...], task: Task) -> Ticket:
     return ticket
 
 
-def go_on(*wanted: Task) -> None:
+def go_on(*wanted: ComputeTask) -> None:
     """Have these computed for this session, however often its script runs again, and nothing that was wanted before."""
     kept, tasks = _kept(), {("wanted", *task.key): task for task in wanted}
     _leave([kept.pop(key) for key in [*kept] if key[0] == "wanted" and key not in tasks])
@@ -134,7 +134,7 @@ def go_on(*wanted: Task) -> None:
 
 
 def can_prefetch() -> bool:
-    """Whether there is a process for what nobody has asked for, and not too much of it in the queue."""
+    """Whether a process is free for prefetching, and not too much of it waits."""
     return bool(process_pool().workers) and not queue().is_crowded
 
 
@@ -166,7 +166,7 @@ def _look_around() -> None:
 
 @contextmanager
 def first_paint() -> Iterator[None]:
-    """Draw what somebody with a slider in hand is looking at; a wait in here would hold up others, and raises."""
+    """Draw the first picture. Waiting in here would hold up others, so it raises an error."""
     depth = getattr(_here, "depth", 0)
     _here.depth = depth + 1
     try:
@@ -246,7 +246,7 @@ def wait(ticket: Ticket, place: Any = None, what: str = "", *, stage: int = -1) 
     return ticket.result(stage)
 
 
-def result_of(task: Task, place: Any = None, what: str = "", *, stage: int = -1) -> Any:
+def result_of(task: ComputeTask, place: Any = None, what: str = "", *, stage: int = -1) -> Any:
     """What a task gives, computed once for all sessions."""
     found = get(task, stage)
     if found is not None:
@@ -256,7 +256,7 @@ def result_of(task: Task, place: Any = None, what: str = "", *, stage: int = -1)
 
 
 def scene_of(settings: Settings) -> Scene:
-    """A split with its f, which the queue trains if nobody has."""
+    """A split with its f; the queue trains f if needed."""
     if not has_trained(settings.scene()):
         result_of(base(settings.scene()))
     return prepare(*settings.scene())

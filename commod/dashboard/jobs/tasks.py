@@ -8,15 +8,14 @@ from typing import Any
 import pandas as pd
 
 from commod import monitoring
-from commod.dashboard.jobs.computation import Computation, Step, Task, is_large
+from commod.dashboard.jobs.computation import Computation, ComputeStep, ComputeTask, has_many_rows
 from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import BOUND, LIGHT_CELLS, Priority
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.model.standalone import grid_of, models_of, parts_of
+from commod.dashboard.model.standalone import models_of, parts_of_grid, settings_on_page
 from commod.dashboard.model.training import fit_on_path, solve_path, some_refits, wanted_refits
 from commod.dashboard.state.settings import STOPS, Settings
-from commod.datasets import Choice, is_shipped, load_task, on_forget
-from commod.datasets import Task as DataTask
+from commod.datasets import Choice, Task, is_shipped, load_task, on_forget
 from commod.decisions import best_under, open_sealed, verify_record
 from commod.decisions.record import hash_of_scene
 from commod.decisions.rivals import collapses_of
@@ -43,78 +42,78 @@ LEFT = ("update", "direction", "features", "lambda_concepts", "max_changes")
 # ---- an f, and strangers' files ----
 
 
-def base(key: SceneKey) -> Task:
+def base(key: SceneKey) -> ComputeTask:
     """An f: trained once for everybody, whatever its threshold. One of uploaded data gets a process to itself."""
     key = key._replace(threshold=ONE_HALF)
     if is_shipped(key.data):
-        step = Step(trained_parts, (key, None), Priority.TRAIN, is_large(key.data), note="Training f")
+        step = ComputeStep(trained_parts, (key, None), Priority.TRAIN, has_many_rows(key.data), note="Training f")
     else:
         task = load_task(key.data)
         share = f"{100 * (1 - task.test_share):.0f} % of {len(task.y):,} rows"
         note = f"Training f on {share}; the bar shows the time used of at most {BOUND}"
         heavy = task.X.size > LIGHT_CELLS
-        step = Step(trained_parts, (key, task), Priority.SEARCH, heavy, apart=True, note=note)
-    return Task("base", key, (), (replace(step, needs_f=False, then=partial(keep_trained, key)),))
+        step = ComputeStep(trained_parts, (key, task), Priority.SEARCH, heavy, apart=True, note=note)
+    return ComputeTask("base", key, (), (replace(step, needs_f=False, then=partial(keep_trained, key)),))
 
 
-def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Any) -> Task:
+def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Any) -> ComputeTask:
     """What should be known of a table before it is used; `draft` is a name that no other has."""
     return _apart("look", draft, (repr(choice), len(some)), preview_data, some, of_each, choice, rows, repeats)
 
 
-def about_model(token: str, digest: str, content: bytes) -> Task:
+def about_model(token: str, digest: str, content: bytes) -> ComputeTask:
     """What the file of a model says of itself; `token` is a name that no other session has."""
     return _apart("about_model", token, (digest,), monitoring.about_model, content)
 
 
-def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes) -> Task:
+def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes) -> ComputeTask:
     """A later batch next to the people of a model, both from their files."""
     return _apart("watch", token, digests, monitoring.watch_files, model, batch)
 
 
-def verify(record: Mapping[str, Any], task: DataTask) -> Task:
+def verify(record: Mapping[str, Any], task: Task) -> ComputeTask:
     """The model of a signed decision trained again: apart, since anybody may have written the record."""
     return _apart("verify", task.name, (record["sha256"],), verify_record, record, task)
 
 
-def _apart(kind: str, token: str, about: tuple[Any, ...], function: Callable[..., Any], *arguments: Any) -> Task:
+def _apart(kind: str, token: str, about: tuple[Any, ...], function: Callable[..., Any], *arguments: Any) -> ComputeTask:
     """In a process to itself, which ends after large files."""
     heavy = sum(len(each) for each in arguments if isinstance(each, bytes)) > LARGE_FILES
-    step = Step(function, arguments, Priority.SEARCH, heavy, apart=True, needs_f=False)
-    return Task(kind, SceneKey(token), about, (step,))
+    step = ComputeStep(function, arguments, Priority.SEARCH, heavy, apart=True, needs_f=False)
+    return ComputeTask(kind, SceneKey(token), about, (step,))
 
 
 # ---- the model of the sliders ----
 
 
 @lru_cache(maxsize=4096)  # a page looks at all models of a path
-def fit(settings: Settings) -> Task:
+def fit(settings: Settings) -> ComputeTask:
     """A model, and what is said about it: one job with two results, both the same `FitResult`."""
     train = prefetch(settings, Priority.TRAIN).steps[0]
-    explain = Step(FitResult.explained, (), Priority.EXPLAIN, train.heavy, then=FitResult.fill)
-    return Task("fit", settings.scene(), (settings.model(),), (train, explain))
+    explain = ComputeStep(FitResult.explained, (), Priority.EXPLAIN, train.heavy, then=FitResult.fill)
+    return ComputeTask("fit", settings.scene(), (settings.model(),), (train, explain))
 
 
-def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> Task:
-    """The same model before anybody has asked for it, or beside what somebody asked for."""
-    model, heavy = settings.model(), is_large(settings.task_name)
-    step = Step(fit_on_path, (model,), priority, heavy, of_scene=True, path=settings.line())
-    return Task("fit", settings.scene(), (model,), (step,))
+def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> ComputeTask:
+    """The same model, computed before it is requested."""
+    model, heavy = settings.model(), has_many_rows(settings.task_name)
+    step = ComputeStep(fit_on_path, (model,), priority, heavy, of_scene=True, path=settings.line())
+    return ComputeTask("fit", settings.scene(), (model,), (step,))
 
 
 @lru_cache(maxsize=4096)  # after every move, a thread looks at all paths of the data
-def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> Task:
+def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> ComputeTask:
     """Points of the λ_fair path up to its end, or of every λ_fair of the slider, from which its models are read.
 
     A path that is `near` may be wanted at the next move.
     """
     path, arguments = settings.line(), (settings.model(), STOPS if wholly else STOPS[-1:])
-    step = Step(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
-    return Task("precompute", settings.scene(), (*path, wholly), (step,))
+    step = ComputeStep(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
+    return ComputeTask("precompute", settings.scene(), (*path, wholly), (step,))
 
 
 def _forget_settings(_: str) -> None:
-    """They hold names of features, which are somebody's own."""
+    """Cached settings name features of uploaded data."""
     fit.cache_clear()
     precompute.cache_clear()
 
@@ -122,32 +121,34 @@ def _forget_settings(_: str) -> None:
 on_forget(_forget_settings)
 
 
-def refits(result: FitResult, drawn: Drawn = "rows") -> Task:
+def refits(result: FitResult, drawn: Drawn = "rows") -> ComputeTask:
     """The model fitted again: in parts, so that all processes share them and the first tells early."""
     count, model = wanted_refits(result, drawn), replace(result.settings, k=1)  # k decides about nobody
     parts = []
     for first in range(0, count, PART[drawn]):
         some = (drawn, first, min(PART[drawn], count - first))
         priority = Priority.REFITS if first or drawn == "splits" else Priority.FIRST_REFITS
-        step = Step(some_refits, (result, *some), priority, path=(*model.line(), *some))
-        parts.append(Task("some_refits", model.scene(), (model, *some), (step,)))
-    return Task("refits", model.scene(), (model, drawn), (Step(Refits.joined),), tuple(parts))
+        step = ComputeStep(some_refits, (result, *some), priority, path=(*model.line(), *some))
+        parts.append(ComputeTask("some_refits", model.scene(), (model, *some), (step,)))
+    return ComputeTask("refits", model.scene(), (model, drawn), (ComputeStep(Refits.joined),), tuple(parts))
 
 
-def splits(result: FitResult) -> Task | None:
+def splits(result: FitResult) -> ComputeTask | None:
     """The model on other splits; None where nobody changes or there are no two of them."""
     if not result.changed_test.any() or wanted_refits(result, "splits") < 2:
         return None
     return refits(result, "splits")
 
 
-def standalone(settings: Settings) -> Task:
+def standalone(settings: Settings) -> ComputeTask:
     """Every model of a page that needs no server, in parts that all processes share."""
     parts = [
-        Task("models_of", settings.scene(), (part,), (Step(models_of, (part, grid), Priority.BACKGROUND),))
-        for part, grid in parts_of(settings, grid_of(settings))
+        ComputeTask(
+            "models_of", settings.scene(), (part,), (ComputeStep(models_of, (part, grid), Priority.BACKGROUND),)
+        )
+        for part, grid in parts_of_grid(settings, settings_on_page(settings))
     ]
-    return Task("standalone", settings.scene(), (settings.model(),), (Step(list),), tuple(parts))
+    return ComputeTask("standalone", settings.scene(), (settings.model(),), (ComputeStep(list),), tuple(parts))
 
 
 tree = Computation(FitResult.tree)
@@ -173,7 +174,7 @@ def find_target(scene: Scene, fairness: str, wanted: tuple[tuple[str, Any], ...]
     return find_settings(scene.task, scene.f, fairness, **how, **dict(wanted))
 
 
-def target(settings: Settings, min_fairness: float, max_change: float, max_sure: float | None) -> Task:
+def target(settings: Settings, min_fairness: float, max_change: float, max_sure: float | None) -> ComputeTask:
     """A search for the setting that meets the limits."""
     wanted = {"min_fairness": min_fairness, "max_change": max_change, "max_sure": max_sure}
     given = settings.commod_arguments()

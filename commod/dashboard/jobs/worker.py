@@ -38,7 +38,7 @@ from commod.explain.shap_comparison import warm_up
 from commod.uploads.apart import bound_memory
 
 Wire = Connection
-# Arrays of so many bytes are sent as they are, without a copy.
+# Arrays of this many bytes or more are sent without a copy.
 LARGE = 2**16
 
 

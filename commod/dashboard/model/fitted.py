@@ -27,17 +27,14 @@ from commod.explain import (
     explain_tree,
     explain_with_shap,
 )
-from commod.explain.checks import Answer, check_again, check_merit
-from commod.explain.groups import Groups, count_hundred, explain_groups, explain_hundred
+from commod.explain.checks import Answer, check_again, check_merit, explain_record
+from commod.explain.groups import Groups, count_hundred, explain_groups, explain_hundred, proxies_of
 from commod.explain.model_warnings import are_treated_alike, base_model_warnings, model_warnings
-from commod.explain.people import Segments, explain_people, explain_segments, leaf_words
-from commod.explain.plausibility import explain_record
-from commod.explain.proxies import proxies_of
+from commod.explain.people import DEPTHS, ChangeSegments, explain_people, explain_segments, leaf_words
 from commod.explain.shap_comparison import explain_person_with_shap
-from commod.explain.tree import DEPTHS
 from commod.explain.what_if import edit_row, explain_merit
 from commod.metrics import CRITERIA, change_table, compare_decisions
-from commod.metrics.intervals import new_people_interval
+from commod.metrics.counts import new_people_interval
 from commod.models import Commod
 from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
@@ -337,7 +334,7 @@ class FitResult:
         """For whom more merit hurts."""
         return explain_merit(self.task, self.scene.test.X, self.scene.margin_of_f, self.g.decision_function)
 
-    def segments(self) -> Segments:
+    def segments(self) -> ChangeSegments:
         """Segments of the test people by how much they changed."""
         test = self.scene.test
         return explain_segments(self.task, test.X, test.sensitive, self.scene.decisions_test, self.decisions)

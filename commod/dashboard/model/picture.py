@@ -9,7 +9,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.link import to_link
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.language import declared, phrase, written
-from commod.dashboard.text.stories import label_of
+from commod.dashboard.text.stories import dots_label
 from commod.metrics.figures import CRITERIA, FIGURES
 
 # Increase it when a field changes its meaning or goes.
@@ -72,7 +72,7 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
             "before": [
                 phrase(language, "picture.was", value=_value(language, name, shown[name]["f"])) for name in read
             ],
-            "groups": [label_of(language, task.spec, code, rows[code]) for code in order],
+            "groups": [dots_label(language, task.spec, code, rows[code]) for code in order],
             "verdict": result.verdict_in(language, movable=movable, complete=complete),
         },
     }

@@ -32,8 +32,8 @@ from commod.datasets import Task, TaskSpec, add_task, is_known, is_shipped, load
 from commod.experiments import prepare
 from commod.explain.checks import CHECKS, MARKS, Answer, check_merit
 from commod.explain.what_if import FeatureRange, explain_merit, feature_ranges
+from commod.metrics.counts import undominated
 from commod.metrics.figures import CRITERIA
-from commod.metrics.pareto import undominated
 from commod.models.export import to_portable
 from commod.models.rescaler import ACROSS, MIRROR
 
@@ -56,7 +56,7 @@ Grid = Mapping[str, Sequence[Any]]
 Row = dict[str, Any]
 
 
-def grid_of(settings: Settings, grid: Grid = GRID) -> dict[str, list[Any]]:
+def settings_on_page(settings: Settings, grid: Grid = GRID) -> dict[str, list[Any]]:
     """The grid on some data: with the setting itself on it, and only what can be had there."""
     d = prepare(*settings.scene()).encoded_test.shape[1]
     found = {name: sorted({*grid[name], getattr(settings, name)}) for name in SLIDERS}
@@ -72,7 +72,7 @@ def in_words_of(grid: Grid) -> str:
     return f"{count:,} models: {sliders}; {' and '.join(grid['fairness'])}; updates {', '.join(grid['update'])}."
 
 
-def parts_of(settings: Settings, grid: Grid) -> list[tuple[Settings, Grid]]:
+def parts_of_grid(settings: Settings, grid: Grid) -> list[tuple[Settings, Grid]]:
     """Arguments of `models_of`, in their order: each can be computed on its own."""
     pairs = product(grid["fairness"], grid["update"])
     return [(replace(settings.model(), fairness=fairness, update=update), grid) for fairness, update in pairs]
@@ -104,7 +104,7 @@ def compute(
     settings: Settings, grid: Grid, *, jobs: int = -1, progress: Callable[[int, int, float | None], None] | None = None
 ) -> list[bytes]:
     """All parts, in processes of this machine."""
-    task, parts, found = load_task(settings.task_name), parts_of(settings, grid), []
+    task, parts, found = load_task(settings.task_name), parts_of_grid(settings, grid), []
     own = None if is_shipped(task.name) else task
     run = Parallel(n_jobs=jobs, return_as="generator")(delayed(models_of)(*part, own) for part in parts)
     size = math.prod(len(grid[name]) for name in AXES) // len(parts)

@@ -14,7 +14,7 @@ from commod.datasets import on_forget
 from commod.experiments import Scene, prepare
 from commod.experiments.refits import Drawn, Ladders, Refits, n_refits, refit
 from commod.models import Commod, WarmStart
-from commod.models.collapse import judged_elsewhere
+from commod.models.evaluation import judged_elsewhere
 
 # Bytes that all warm starts of a process may hold together.
 MAX_WARM_START_BYTES = 96 * 2**20

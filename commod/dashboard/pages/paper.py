@@ -53,7 +53,7 @@ def result(name: str, data: str = "") -> pd.DataFrame | None:
     return frame
 
 
-def versions() -> str:
+def versions_in_words() -> str:
     """How the results were made."""
     try:
         about = read("table1")[1]
@@ -467,7 +467,7 @@ def show() -> None:
         found = result(figure.result, figure.data)
         if found is not None:
             figure.draw(found)
-    st.caption(versions())
+    st.caption(versions_in_words())
 
 
 def _choose() -> tuple[str, str]:

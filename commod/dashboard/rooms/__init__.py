@@ -33,7 +33,7 @@ def store() -> RoomStore:
         return _made()
 
 
-def sweep() -> None:
+def remove_old_rooms() -> None:
     """Remove rooms whose time is over, also those that a server left which ran before this one."""
     if os.environ.get("COMMOD_DATABASE_URL") or rooms_file().exists():
         with suppress(RoomError):  # it is in the log

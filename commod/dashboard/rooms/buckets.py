@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 
-# So many buckets are kept; those that were not used for longest go first.
+# How many buckets are kept; the least recently used go first.
 MOST_BUCKETS = 10_000
 
 

@@ -19,7 +19,7 @@ MOST_PEOPLE = 200
 HOURS = 24.0  # for which a room is kept
 # Who comes in with the code: everybody, those whom the leader lets in, nobody.
 DOORS = ("open", "ask", "locked")
-# A room says that most of its people share a network if it has at least so many.
+# Fewest people at which a room says that most of them share a network.
 CROWD = 10
 
 
@@ -37,7 +37,7 @@ class RoomError(Exception):
 
 @dataclass(frozen=True)
 class Opened:
-    """A room that was just opened. The secret is here and nowhere else: the store keeps its hash."""
+    """A room that was just opened. Only this object has the secret; the store keeps its hash."""
 
     code: str
     secret: str = field(repr=False)
@@ -51,18 +51,18 @@ class Seat:
     token: str = field(repr=False)
     name: str
     leads: bool
-    number: int  # as in `Person` and `Vote`
+    number: int  # as in `Member` and `Vote`
     key: str = field(repr=False)
 
 
-class Model(Struct):
+class SharedModel(Struct):
     """A setting as a link, and the figures of the model trained at it."""
 
     link: str
     figures: dict[str, float]
 
 
-class Person(Struct):
+class Member(Struct):
     """Somebody in a room."""
 
     number: int
@@ -91,13 +91,13 @@ class Vote(Struct):
     choice: str = ""  # "a", "b" or "neither" of a pair
 
 
-class Question(Struct):
+class RoomQuestion(Struct):
     """A question to the room: "Which model would you sign?" (``sign``) or "this model or that?" (``pair``)."""
 
     number: int
     kind: str
-    a: Model | None = None
-    b: Model | None = None
+    a: SharedModel | None = None
+    b: SharedModel | None = None
     rounds: int = 1  # or 2 after the room was asked again; the last one is that which is open, if any
     open: bool = True  # votes are taken
     shown: int = 0  # the rounds whose result is shown to all: 0, 1 or 2
@@ -132,10 +132,10 @@ class Room(Struct):
     door: str = "open"  # one of `DOORS`
     seats: int = 0  # given so far: the number of one that was taken away is never given again
     revealed: set[tuple[str, str]] = set()  # (lesson, step)
-    people: list[Person] = []
-    questions: list[Question] = []
+    people: list[Member] = []
+    questions: list[RoomQuestion] = []
 
-    def person_of(self, key: str) -> Person | None:
+    def person_of(self, key: str) -> Member | None:
         """Who has the seat with this key."""
         return next((person for person in self.people if person.key == key), None)
 
@@ -156,12 +156,12 @@ class Room(Struct):
         return {step: tuple(sorted(kept)) for step, kept in sorted(found.items())}
 
     @property
-    def taking_part(self) -> list[Person]:
+    def taking_part(self) -> list[Member]:
         """Those who are here and do not lead."""
         return [person for person in self.people if person.here and not person.leads and not person.waiting]
 
     @property
-    def waiting(self) -> list[Person]:
+    def waiting(self) -> list[Member]:
         """Those whom the leader has not let in yet."""
         return [person for person in self.people if person.waiting]
 
@@ -180,7 +180,7 @@ class Room(Struct):
         return sum(person.at == step_address(self.lesson, self.step) for person in self.taking_part)
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> RoomQuestion | None:
         """The one that is on the board."""
         last = self.questions[-1] if self.questions else None
         return None if last is None or last.ended else last
@@ -192,7 +192,7 @@ class Here:
 
     seat: Seat
     room: Room
-    person: Person
+    person: Member
 
     @property
     def leads(self) -> bool:

@@ -58,7 +58,7 @@ def clean(text: str, length: int) -> str:
     return "".join(seen).strip()
 
 
-def unique_name(nickname: str | None, taken: Collection[str], language: str = FIRST) -> str:
+def unique_nickname(nickname: str | None, taken: Collection[str], language: str = FIRST) -> str:
     """The nickname, cleaned, with a number where somebody has it already; one by lot where there is none."""
     lower = {name.casefold() for name in taken}
     asked = clean(nickname or "", NAME_LENGTH)

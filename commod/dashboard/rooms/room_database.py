@@ -17,7 +17,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from commod.dashboard.rooms.buckets import Buckets
-from commod.dashboard.rooms.contents import Figures, Person, Room, RoomError, Seat
+from commod.dashboard.rooms.contents import Figures, Member, Room, RoomError, Seat
 from commod.dashboard.rooms.schema import open_database, rooms, writing
 from commod.installation import MissingExtraError
 
@@ -88,7 +88,7 @@ class RoomDatabase:
     @contextmanager
     def _changing(
         self, seat: Seat, *, leading: bool = False, closed_too: bool = False
-    ) -> Iterator[tuple[Room, Person]]:
+    ) -> Iterator[tuple[Room, Member]]:
         """A room to be changed by somebody who sits in it, and leads if that is needed."""
         if not self._messages.take(seat.key):
             raise RoomError("too_fast")

@@ -19,16 +19,16 @@ from commod.dashboard.rooms.contents import (
     MOST_ROOMS,
     Figures,
     Here,
-    Model,
+    Member,
     Opened,
-    Person,
-    Question,
     Room,
     RoomError,
+    RoomQuestion,
     Seat,
+    SharedModel,
     Vote,
 )
-from commod.dashboard.rooms.names import REASON_LENGTH, clean, hash_of, new_code, tidy_code, unique_name
+from commod.dashboard.rooms.names import REASON_LENGTH, clean, hash_of, new_code, tidy_code, unique_nickname
 from commod.dashboard.rooms.room_database import (
     RoomDatabase,
     checked_figures,
@@ -155,7 +155,7 @@ class RoomStore(RoomDatabase):
                 of_browser = not browser or self._joined_by_browser.take(browser)
                 if not of_browser or not self._joined.take(f"{caller} {room.code}"):
                     raise RoomError("joined_too_often")
-            name = unique_name(nickname, [person.name for person in room.people], language)
+            name = unique_nickname(nickname, [person.name for person in room.people], language)
             if leads:
                 leaders = sorted((person for person in room.people if person.leads), key=lambda person: person.seen)
                 room.send_out({person.number for person in leaders[: max(0, len(leaders) + 1 - MOST_LEADERS)]})
@@ -166,7 +166,7 @@ class RoomStore(RoomDatabase):
                 raise RoomError("room_full", most=most)
             room.seats += 1
             network = hash_of(room.code, caller)[:16]
-            room.people.append(Person(room.seats, name, leads, waiting, key, network, self._clock()))
+            room.people.append(Member(room.seats, name, leads, waiting, key, network, self._clock()))
         return Seat(room.code, token, name, leads, room.seats, key)
 
     # ---- Being there ----
@@ -282,18 +282,18 @@ class RoomStore(RoomDatabase):
         """Ask the room "Which model would you sign?". A question that is still on the board ends."""
         self._ask(seat, "sign")
 
-    def ask_pair(self, seat: Seat, a: Model, b: Model) -> None:
+    def ask_pair(self, seat: Seat, a: SharedModel, b: SharedModel) -> None:
         """Ask the room "this model or that?". A question that is still on the board ends."""
-        a, b = (Model(checked_link(one.link), checked_figures(one.figures)) for one in (a, b))
+        a, b = (SharedModel(checked_link(one.link), checked_figures(one.figures)) for one in (a, b))
         self._ask(seat, "pair", a, b)
 
-    def _ask(self, seat: Seat, kind: str, a: Model | None = None, b: Model | None = None) -> None:
+    def _ask(self, seat: Seat, kind: str, a: SharedModel | None = None, b: SharedModel | None = None) -> None:
         with self._changing(seat, leading=True) as (room, _):
             if len(room.questions) >= MOST_QUESTIONS:
                 raise RoomError("too_many_questions", most=MOST_QUESTIONS)
             for question in room.questions:
                 question.open, question.ended = False, True
-            room.questions.append(Question(len(room.questions) + 1, kind, a, b))
+            room.questions.append(RoomQuestion(len(room.questions) + 1, kind, a, b))
 
     def ask_again(self, seat: Seat) -> None:
         """The second round of the question on the board; the first takes no more votes."""
@@ -313,7 +313,7 @@ class RoomStore(RoomDatabase):
             question.ended, question.open = True, False
 
     @contextmanager
-    def _on_the_board(self, seat: Seat) -> Iterator[Question]:
+    def _on_the_board(self, seat: Seat) -> Iterator[RoomQuestion]:
         with self._changing(seat, leading=True) as (room, _):
             if room.question is None:
                 raise RoomError("no_open_question")

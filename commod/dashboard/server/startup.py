@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from streamlit.errors import StreamlitAPIException
 
-from commod.dashboard.rooms import bounds, sweep
+from commod.dashboard.rooms import bounds, remove_old_rooms
 from commod.dashboard.server.files import OwnFiles, base_path
 from commod.dashboard.server.gate import LIMITS, Gate, limit, raise_descriptor_limit
 from commod.dashboard.server.headers import BrowserCookie, SecurityHeaders
@@ -38,7 +38,7 @@ PROMISED = {
 }
 
 
-def check_settings() -> None:
+def check_server_settings() -> None:
     """End the start with one sentence if a settings file is broken or a promised setting is missing.
 
     Streamlit would go on without the whole file. Whoever changes a setting on purpose may do so; the log names it.
@@ -85,7 +85,7 @@ def server_options(script: str, load: str) -> dict[str, Any]:
     Streamlit runs the `script` for every page. The module to `load` is that of the first page: it is imported while the
     browser fetches its own files.
     """
-    check_settings()
+    check_server_settings()
     bounds()
     raise_descriptor_limit()
     # Tells Streamlit that `st.navigation`, not the folder pages/, names the pages. Otherwise the first visitor of a new
@@ -131,7 +131,7 @@ async def _sweep_rooms() -> None:
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
         try:
-            await asyncio.to_thread(sweep)
+            await asyncio.to_thread(remove_old_rooms)
         except Exception:  # a database that is gone may come back
             logging.getLogger(__name__).exception("Expired rooms could not be deleted. The server will try again.")
 

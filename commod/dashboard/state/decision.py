@@ -20,7 +20,7 @@ HALF_A_YEAR = 182
 
 
 @dataclass
-class Draft:
+class DecisionDraft:
     """What is typed before a decision is signed; it outlives slider moves and visits to other pages."""
 
     who: str = ""
@@ -33,7 +33,7 @@ class Draft:
     signing: bool = False  # whether the button was pressed and the record is not made yet
 
 
-draft = PageState("decision_draft", Draft)
+draft = PageState("decision_draft", DecisionDraft)
 _openings: PageState[dict[str, list[str]]] = PageState("openings", dict)
 _signed: PageState[dict[tuple[SceneKey, str], dict[str, Any]]] = PageState("signed", dict)
 

@@ -18,7 +18,7 @@ import msgspec
 
 from commod.dashboard.state.settings import OWN_PREFIX
 from commod.datasets import add_task, is_known, task_of_file
-from commod.datasets.choice_options import roles_in
+from commod.datasets.choice import roles_in
 from commod.uploads.json_file import place_and_reason
 
 # How the names of these data begin. Like uploaded ones they do not go into files and links for other servers.
@@ -26,7 +26,7 @@ LESSON_PREFIX = f"{OWN_PREFIX}lesson-"
 _NAME = re.compile(rf"{LESSON_PREFIX}([a-z0-9_]+)-[a-z0-9_]+")
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _DeclaredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table as a scenario declares it."""
 
     file: str
@@ -67,7 +67,7 @@ def add_tables(scenario: Path, tables: Mapping[str, Any]) -> dict[str, str]:
         if not _NAME.fullmatch(name):
             raise ValueError(f"the table “{table}” must be named with small letters, digits and _.")
         try:
-            declared = msgspec.convert(said, _Table)
+            declared = msgspec.convert(said, _DeclaredTable)
             _add_table(name, scenario.with_name(declared.file), declared)
         except msgspec.ValidationError as error:
             raise ValueError(f"the table “{table}”: {place_and_reason(error)}.") from None
@@ -81,7 +81,7 @@ def add_tables(scenario: Path, tables: Mapping[str, Any]) -> dict[str, str]:
 _made_of: dict[str, tuple[Any, ...]] = {}
 
 
-def _add_table(name: str, path: Path, declared: _Table) -> None:
+def _add_table(name: str, path: Path, declared: _DeclaredTable) -> None:
     try:
         state = path.stat()
     except OSError:

@@ -57,7 +57,7 @@ class RunsFileError(ValueError):
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimedFigures:
     """What a file says of a run: its figures, and the version of the library that counted them."""
 
     figures: Figures
@@ -70,7 +70,7 @@ class Run:
 
     name: str
     settings: Settings
-    claim: Claim | None = None
+    claim: ClaimedFigures | None = None
     requirements: Requirements = field(default_factory=Requirements)
 
     @property
@@ -248,7 +248,7 @@ def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[st
     if figures is None and entry.get("figures") is not None:
         said.append(f"“{name}” is taken, but its figures in the file cannot be read; they are counted anew.")
     # Figures of a setting that is not on the sliders are those of another model.
-    claim = Claim(figures, library) if figures is not None and not notices else None
+    claim = ClaimedFigures(figures, library) if figures is not None and not notices else None
     required = Requirements()
     try:
         required = Requirements.from_plain(entry.get("requirements") or {})

@@ -112,7 +112,7 @@ def pin(settings: Settings, key: str) -> None:
     if same is not None:
         _say(f"This model is saved already, as “{same.name}”. It can be renamed below.")
     elif len(here.runs) >= MAX_RUNS:
-        _say(full(), bad=True)
+        _say(no_room_in_words(), bad=True)
     else:
         name = clean_name(st.session_state.get(key, "")) or runs_file.default_name(settings)
         run = here.add(Run(name, settings, requirements=session.requirements()))
@@ -133,7 +133,7 @@ def open_run(run: Run) -> None:
         session.require(run.requirements)
 
 
-def full() -> str:
+def no_room_in_words() -> str:
     """Said where there is no room for another run."""
     return f"There is room for {MAX_RUNS} runs, and all of it is taken: remove one on the page “Saved runs” first."
 
@@ -171,7 +171,7 @@ def put_back() -> None:
     """Undo the last removal."""
     here = shelf()
     if len(here.runs) >= MAX_RUNS:
-        _say(full(), bad=True)
+        _say(no_room_in_words(), bad=True)
     elif here.removed:
         place, run = here.removed[-1]
         back = here.add(run, min(place, len(here.runs)))
@@ -206,7 +206,7 @@ def import_runs() -> None:
         else:
             taken.append(here.add(run).name)
     if left:
-        problems.append(f"{left} more did not fit. {full()}")
+        problems.append(f"{left} more did not fit. {no_room_in_words()}")
     if taken:
         here.compared = None  # the newest, which have just come
     count = count_of(len(taken), "run") if taken else "Nothing"

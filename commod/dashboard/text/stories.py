@@ -47,7 +47,7 @@ def extremes(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> tuple[int
     return codes[0], codes[-1]
 
 
-def label_of(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any]) -> str:
+def dots_label(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any]) -> str:
     """What stands at the dots of a group, a row of `explain_hundred`: who, and g's and f's rates."""
     who = with_capital(called(language, spec, code))
     now, before = (of_100(language, row[f"of_100_{when}"], row[when]) for when in ("now", "before"))

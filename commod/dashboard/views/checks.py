@@ -11,7 +11,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SOON
 from commod.dashboard.jobs.service import Pending, deferred_paint, ready_in, submit
@@ -48,7 +48,7 @@ assert set(SHOWN) == set(MARKS)
 
 def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     """The section with its four lines; what it gives sets out to find the two answers that take longer."""
-    st.header(say_declared("Do these changes make sense?"), help=meanings())
+    st.header(say_declared("Do these changes make sense?"), help=checks_in_words())
     if not result.changes["changed"].any():
         st.info(say("checks.nothing"), icon=":material/info:")
         return list
@@ -59,7 +59,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
 
     asked = time.monotonic()
 
-    def waiting(name: str, task: Task, take: Callable[[Any], dict[str, Answer]]) -> Pending:
+    def waiting(name: str, task: ComputeTask, take: Callable[[Any], dict[str, Answer]]) -> Pending:
         def look(ticket: Ticket) -> None:
             text = say_declared(ticket.note or ", ".join(filter(None, (how_far(ticket, asked), ready_in(ticket)))))
             if text != told[name]:
@@ -116,7 +116,7 @@ def _in_words(answer: Answer) -> str:
     return f"**{say_declared(answer.check.title)}** {say_declared(SHOWN[answer.mark])} {told}"
 
 
-def meanings() -> str:
+def checks_in_words() -> str:
     """What all checks count."""
     return "\n\n".join(f"**{say_declared(check.title)}** {_meaning(name)}" for name, check in CHECKS.items())
 

@@ -42,7 +42,7 @@ def scene_sidebar() -> None:
 def _draw(names: Iterable[str]) -> None:
     for name in names:
         if name not in (*_ADVANCED, *_ON_DECIDE):
-            control(name)
+            draw_control(name)
         if name == "data":
             for sentence in damaged_files().values():
                 st.caption(f":material/warning: {escape_markdown(sentence)}")
@@ -70,7 +70,7 @@ def _end(advanced: Iterable[str]) -> None:
         with st.expander(say("controls.advanced"), any(getattr(here, name) != getattr(usual, name) for name in shown)):
             for name in shown:
                 if name != "reason" or here.without:
-                    control(name)
+                    draw_control(name)
             others = [CONTROLS[name] for name in _EXPLAINED_THERE if "update" in shown or name == "groups"]
             st.caption(
                 "\n\n".join(
@@ -81,7 +81,7 @@ def _end(advanced: Iterable[str]) -> None:
         st.caption(say("room.frozen_says" if session.state().frozen else "controls.link_has_set"))
 
 
-def control(name: str) -> None:
+def draw_control(name: str) -> None:
     """The widget of a setting, unless a teacher's link hides it."""
     declared, access = CONTROLS[name], session.access()
     frozen = not access.allows(name)

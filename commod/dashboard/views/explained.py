@@ -8,8 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.charts import plot_changes, plot_contributions
-from commod.charts.bars import ACCOUNTS
-from commod.charts.plausibility import CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
+from commod.charts.people import ACCOUNTS, CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, in_line, ready_in, result_of, submit
@@ -24,8 +23,8 @@ from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.words import say, say_declared, say_in_html, tip
 from commod.experiments.biased import disadvantaged, figures_if_missed, scene_in_truth, shares_to_ask
 from commod.explain import ChangeTree, ShapComparison
+from commod.explain.checks import explain_certainty
 from commod.explain.concepts import form_in_words, guess_in_words
-from commod.explain.plausibility import explain_certainty
 from commod.metrics.figures import FIGURES
 
 CHANGES = Table(
@@ -74,12 +73,12 @@ def draw_concepts(result: FitResult) -> None:
     form = form_in_words(result.g, result.task.spec.outcomes, result.line_in_words)
     text = f"{result.acts_only} {form} k only decides how finely the same model is read."
     st.caption(escape_markdown(say_declared(text.strip())))
-    st.html(say_in_html(cards_of(result)))
+    st.html(say_in_html(cached_cards(result)))
     if told := guess_in_words(result.concepts):
         st.caption(escape_markdown(say_declared(told)))
 
 
-def cards_of(result: FitResult) -> Markup:
+def cached_cards(result: FitResult) -> Markup:
     """A card for each concept."""
     return result.keep("cards", lambda: concept_cards(result.loadings, result.concepts, result.task.spec.people))
 
@@ -220,7 +219,7 @@ def draw_tree(result: FitResult, depth: int) -> None:
     with deferred_paint():
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:
-            controls.control("depth")
+            controls.draw_control("depth")
             st.html(say_in_html(tree_of(result, found, depth)))
         with narrow:
             st.metric(say_declared("F1 of the tree on test"), say_declared(f"{found.f1:.2f}"), help=tip("f1"))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from commod.experiments.scene import Scene
-from commod.metrics.impact import adverse_impact, impact_table
+from commod.metrics.fairness import adverse_impact, impact_table
 
 FOUR_FIFTHS = 0.8
 

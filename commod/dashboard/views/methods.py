@@ -11,7 +11,7 @@ import streamlit as st
 from commod.charts import MethodStyle, palette
 from commod.charts.compare import SHAPES
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SLOW_POLL
 from commod.dashboard.jobs.service import get, submit, watch
@@ -230,14 +230,14 @@ def _style(name: str) -> MethodStyle:
 # ---- sweeping ----
 
 
-def sweep_of(name: str, settings: Settings, form: Form = (), *, tuned: bool = False) -> Task:
+def sweep_of(name: str, settings: Settings, form: Form = (), *, tuned: bool = False) -> ComputeTask:
     """The sweep of a method; `form` is that of COMMOD's update, see `own_form`; `tuned`, see `tuned_form`."""
     of_all = tuple(each for each in form if each[0] != "update")
     own = form if name == "commod" else of_all if METHODS[name].is_commod else ()
     return tasks.sweep(settings, name, own + (tuned_form(settings.task_name, name, settings.fairness) if tuned else ()))
 
 
-def own_sweep(settings: Settings, limits: Form = ()) -> Task:
+def own_sweep(settings: Settings, limits: Form = ()) -> ComputeTask:
     """The sweep of COMMOD in the form in use."""
     return sweep_of(own_method(settings), settings, own_form(settings, limits))
 

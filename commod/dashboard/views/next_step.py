@@ -18,7 +18,7 @@ from commod.dashboard.text.verdicts import Verdict
 from commod.dashboard.views.words import say, say_declared
 from commod.explain.checks import CHECKS, Answer, Check
 from commod.metrics.figures import CRITERIA, FIGURES
-from commod.models.collapse import collapse_in_words
+from commod.models.evaluation import collapse_in_words
 
 # The least gain of fairness that is one, the part of it that must stay, and the part of the wrong changes that may.
 GAIN, KEPT, LEFT = 0.02, 0.6, 0.9

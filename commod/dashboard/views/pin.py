@@ -6,7 +6,7 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.state.runs_file import MAX_NAME, MAX_RUNS, default_name
-from commod.dashboard.state.saved_runs import full, keep_requirements, link, pin, shelf
+from commod.dashboard.state.saved_runs import keep_requirements, link, no_room_in_words, pin, shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.words import say, say_declared, tip
@@ -27,7 +27,7 @@ def pin_popover(settings: Settings) -> None:
             if session.requirements() != same.requirements:
                 st.button(say("pin.require"), on_click=keep_requirements, args=(same.name,))
         elif len(here.runs) >= MAX_RUNS:
-            st.markdown(say_declared(full()))
+            st.markdown(say_declared(no_room_in_words()))
         else:
             st.caption(say("pin.keep"))
             _form(settings)
@@ -44,7 +44,7 @@ def pin_here(settings: Settings) -> None:
         name = escape_markdown(same.name)
         st.caption(f"The model of the sliders ({model}) is saved as “{name}”. Move them to pin another.")
     elif len(here.runs) >= MAX_RUNS:
-        st.info(full(), icon=":material/inventory_2:")
+        st.info(no_room_in_words(), icon=":material/inventory_2:")
     else:
         with st.container(border=True):
             st.markdown(f"**The model of the sliders:** {model}")

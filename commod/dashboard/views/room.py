@@ -149,7 +149,7 @@ def present() -> Here | None:
 # ---- figures, as a room has them ----
 
 
-def figures_of(result: FitResult) -> dict[str, float]:
+def room_figures(result: FitResult) -> dict[str, float]:
     """What a room is told of a model, on test: shares, how many people are better and worse off, and the same of f."""
     return result.keep("room_figures", lambda: _figures_of(result))
 
@@ -185,7 +185,7 @@ def tell_setting(result: FitResult) -> None:
     link = link_of_model(result.settings)
     if link == known().stands_at:
         return
-    figures = figures_of(result)
+    figures = room_figures(result)
     if act(lambda store: store.stand(here.seat, link, figures)):
         known().stands_at = link
 
@@ -352,7 +352,7 @@ def _happening(script: str, room: Room) -> list[str]:
         return [*parts, f"**{say(f'room.{room.question.kind}_open')}**"]
     if room.together and script != LESSON:  # as the link beside it says
         return parts
-    return [*parts, in_markdown(step_in_words(room))]
+    return [*parts, in_markdown(room_step_in_words(room))]
 
 
 def time_left(room: Room) -> str:
@@ -365,7 +365,7 @@ def time_left(room: Room) -> str:
     return f"{seconds // 60}:{seconds % 60:02}" if seconds > 0 else say("room.time_over")
 
 
-def step_in_words(room: Room) -> str:
+def room_step_in_words(room: Room) -> str:
     """Number and title of the step that a room is at."""
     place = _place(room)
     return say("room.at_step", step=place + 1, title=scenario(room.lesson, session.language()).steps[place].title)
@@ -394,5 +394,5 @@ def announcement(room: Room) -> str:
     if question is not None and question.shown:
         return say("room.votes_shown")
     if (room.lesson, room.step) in room.revealed:
-        return say("room.guesses_shown", step=step_in_words(room))
-    return step_in_words(room)
+        return say("room.guesses_shown", step=room_step_in_words(room))
+    return room_step_in_words(room)

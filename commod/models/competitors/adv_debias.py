@@ -98,7 +98,7 @@ class AdvDebias(TabularClassifier):
         # All that is random comes from a generator of our own: others may train beside us.
         dice = np.random.default_rng(int(self.random_state))
         network = Network.start(X.shape[1], self.width, dice)
-        adversary = Adversary.start(3 if by_label else 1, 2 if given.groups is None else len(given.groups), dice)
+        adversary = LinearAdversary.start(3 if by_label else 1, 2 if given.groups is None else len(given.groups), dice)
         sides: list[dict[str, Any]] = [
             {"params": network.tensors()},
             {"params": adversary.tensors(), "lr": self.adversary_learning_rate},
@@ -150,7 +150,7 @@ class AdvDebias(TabularClassifier):
 
 
 @dataclass(frozen=True)
-class Step:
+class ForwardPass:
     """A batch passed through the network, ready for derivatives: written out, they take a third of autograd's time."""
 
     rows: Tensor  # (n, d)
@@ -185,15 +185,15 @@ class Network:
     def tensors(self) -> list[Tensor]:
         return [self.weight, self.bias, self.output, self.output_bias]
 
-    def forward(self, rows: Tensor, kept: Tensor, scale: float) -> Step:
+    def forward(self, rows: Tensor, kept: Tensor, scale: float) -> ForwardPass:
         """Pass rows through; `kept` has `scale` for the hidden units that are kept, else 0."""
         hidden = torch.addmm(self.bias, rows, self.weight.T).relu_().mul_(kept)
         lever = hidden.sign().mul_(self.output * scale)  # a sign takes a fifth of the time of a comparison
-        return Step(rows, hidden, lever, hidden @ self.output + self.output_bias)
+        return ForwardPass(rows, hidden, lever, hidden @ self.output + self.output_bias)
 
 
 @dataclass(frozen=True)
-class Adversary:
+class LinearAdversary:
     """Logit of S (of more than two groups, one each): linear in u = σ((1+|c|)·logit), or in [u, uy, u(1−y)]."""
 
     sharpness: Tensor  # (), c
@@ -201,7 +201,7 @@ class Adversary:
     bias: Tensor  # () or (groups,)
 
     @classmethod
-    def start(cls, n_inputs: int, n_groups: int, dice: np.random.Generator) -> Adversary:
+    def start(cls, n_inputs: int, n_groups: int, dice: np.random.Generator) -> LinearAdversary:
         if n_groups == 2:
             return cls(torch.ones(()), _glorot(1, n_inputs, dice)[0], torch.zeros(()))
         return cls(torch.ones(()), _glorot(n_groups, n_inputs, dice), torch.zeros(n_groups))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from commod.dashboard.jobs import paths, service, tasks
-from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.jobs.queue import JobStage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.model.training import fit_on_path, fit_result, forget_warm_starts, solve_path
 from commod.dashboard.state.settings import GRIDS, defaults
@@ -245,7 +245,7 @@ def test_all_processes_but_one_precompute_once_nobody_has_asked_for_anything_for
 def test_while_somebody_waits_one_process_precomputes(at_work_on_paths, precomputer):
     at_work, queue = at_work_on_paths
     asked = threading.Event()
-    with queue.submit("asked for", Stage(lambda report: asked.wait(PATIENCE))):
+    with queue.submit("asked for", JobStage(lambda report: asked.wait(PATIENCE))):
         precomputer(2).want(SETTINGS)
         wait_until(lambda: at_work)
         time.sleep(0.5)
@@ -262,7 +262,7 @@ def test_who_waits_for_quiet_does_not_start_when_the_next_person_arrives(at_work
     made = precomputer(2)
     time.sleep(0.6)  # quiet, and nothing to do
     asked = threading.Event()
-    with queue.submit("asked for", Stage(lambda report: asked.wait(PATIENCE))):
+    with queue.submit("asked for", JobStage(lambda report: asked.wait(PATIENCE))):
         made.want(SETTINGS)
         wait_until(lambda: at_work)
         time.sleep(0.5)

@@ -24,7 +24,7 @@ import pytest
 from commod.dashboard.jobs import processes, tasks
 from commod.dashboard.jobs.computation import without_report
 from commod.dashboard.jobs.processes import ProcessPool, Pulse, WorkerProcess
-from commod.dashboard.jobs.queue import Abandoned, Report, Stage, WorkQueue
+from commod.dashboard.jobs.queue import Abandoned, JobStage, Report, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind
 from commod.dashboard.jobs.service import in_line
 from commod.dashboard.model import training
@@ -187,7 +187,7 @@ def test_a_model_trained_elsewhere_is_the_same_to_the_last_digit(pool):
 def test_an_error_comes_back_with_its_traceback(pool, caplog):
     queue = WorkQueue(1)
     work = partial(compute, pool, sweep_method, prepare(*SCENE), "nonsense", DP)
-    with caplog.at_level(logging.ERROR), queue.submit("k", Stage(lambda report: work(report=report))) as ticket:
+    with caplog.at_level(logging.ERROR), queue.submit("k", JobStage(lambda report: work(report=report))) as ticket:
         wait_until(ticket.has)
         with pytest.raises(KeyError, match="nonsense"):
             ticket.result()
@@ -277,7 +277,7 @@ def test_a_process_that_is_stopped_in_mid_training_is_replaced_and_its_work_done
 
         return fitted(mortal, settings, report=Heard(hear), kind=kind)
 
-    with WorkQueue(2).submit("job", Stage(work)) as ticket:
+    with WorkQueue(2).submit("job", JobStage(work)) as ticket:
         wait_until(ticket.has)
         assert np.array_equal(ticket.result().g.coef_, fit_result(settings).g.coef_)
     wait_until(lambda: not worker_of(mortal, kind).lost and worker_of(mortal, kind).pid != stopped)
@@ -327,7 +327,7 @@ def test_a_stopped_fork_server_does_not_stop_training(monkeypatch):
         os.kill(worker.pid, signal.SIGKILL)
     for seed, kind in ((31, Kind.FOREGROUND), (32, Kind.BACKGROUND), (33, Kind.FOREGROUND)):
         train = partial(fitted, pool, replace(SETTINGS, seed=seed), kind=kind)
-        with queue.submit(seed, Stage(lambda report, train=train: train(report=report))) as ticket:
+        with queue.submit(seed, JobStage(lambda report, train=train: train(report=report))) as ticket:
             wait_until(ticket.has)
             assert ticket.result()
     wait_until(lambda: all(not worker.lost for worker in pool.workers))
@@ -349,7 +349,7 @@ def test_those_who_wait_are_told_that_it_is_done_again(pool, monkeypatch):
     monkeypatch.setattr(WorkerProcess, "compute", lost)
     once = [worker_of(pool)]
     monkeypatch.setattr(pool, "_of", lambda kind: [once.pop()] if once else [])
-    work = Stage(lambda report: pool.compute(function, report, kind=Kind.FOREGROUND, scene=SCENE))
+    work = JobStage(lambda report: pool.compute(function, report, kind=Kind.FOREGROUND, scene=SCENE))
     with queue.submit("job", work) as ticket:
         wait_until(lambda: ticket.note == processes.AGAIN)
         assert in_line("Training", ticket).startswith(processes.AGAIN)
@@ -464,7 +464,7 @@ def test_processes_share_the_session_of_the_server_and_not_its_main_module(tmp_p
 def test_more_processes_start_on_demand_and_end_when_they_are_idle(pool, monkeypatch, tmp_path):
     queue, before = WorkQueue(2), len(pool.workers)
     work = partial(compute, pool, until_there, tmp_path / "mark", kind=Kind.BACKGROUND)
-    tickets = [queue.submit(i, Stage(lambda report: work(report=report))) for i in range(2)]
+    tickets = [queue.submit(i, JobStage(lambda report: work(report=report))) for i in range(2)]
     wait_until(lambda: len(pool.workers) == before + 1)
     (tmp_path / "mark").touch()
     for ticket in tickets:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.jobs import processes, service, tasks
-from commod.dashboard.jobs.queue import SILENT, Stage, WorkQueue
+from commod.dashboard.jobs.queue import SILENT, JobStage, WorkQueue
 from commod.dashboard.jobs.scheduling import Kind, Priority
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
@@ -38,7 +38,7 @@ class Machine:
             with self.lock:
                 self.running -= 1
 
-        return self.queue.submit(name, Stage(work, priority))
+        return self.queue.submit(name, JobStage(work, priority))
 
 
 def wait_for(tickets):
@@ -98,8 +98,8 @@ def test_parts_are_done_side_by_side_and_what_is_there_of_them_can_be_seen():
 
         return run
 
-    parts = [queue.submit(i, Stage(work(i), Priority.REFITS)) for i in range(3)]
-    whole = queue.submit("whole", Stage(lambda report: [part.result() for part in parts]), after=parts)
+    parts = [queue.submit(i, JobStage(work(i), Priority.REFITS)) for i in range(3)]
+    whole = queue.submit("whole", JobStage(lambda report: [part.result() for part in parts]), after=parts)
     for part in parts:
         part.leave()  # who waits for the whole waits for them
     assert whole.parts == []
@@ -121,8 +121,8 @@ def test_parts_end_when_nobody_wants_the_whole():
             reports.append(1)
             time.sleep(0.005)
 
-    parts = [queue.submit(i, Stage(work, Priority.REFITS)) for i in range(3)]
-    whole = queue.submit("whole", Stage(lambda report: pytest.fail("begun")), after=parts)
+    parts = [queue.submit(i, JobStage(work, Priority.REFITS)) for i in range(3)]
+    whole = queue.submit("whole", JobStage(lambda report: pytest.fail("begun")), after=parts)
     for part in parts:
         part.leave()
     wait_until(lambda: reports)
@@ -139,7 +139,7 @@ def test_what_a_job_has_found_stays_when_it_is_stopped():
             report(0.5)
             time.sleep(0.005)
 
-    ticket = queue.submit("search", Stage(work, Priority.SEARCH))
+    ticket = queue.submit("search", JobStage(work, Priority.SEARCH))
     wait_until(lambda: ticket.found is not None)
     ticket.leave()
     wait_until(lambda: queue.abandoned == 1)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from commod.dashboard.jobs import service
-from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.jobs.queue import JobStage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.jobs.service import deferred_paint, first_paint
 from tests.waiting import PATIENCE, wait_until
@@ -35,7 +35,7 @@ class Place:
 
 @pytest.mark.parametrize("turn", [first_paint, deferred_paint])
 def test_a_wait_while_a_page_has_its_turn_raises_and_the_next_page_has_its_own(queue, turn):
-    ticket = queue.submit("k", Stage(lambda report: 7))
+    ticket = queue.submit("k", JobStage(lambda report: 7))
     with pytest.raises(RuntimeError, match="cannot wait while it paints"), turn():
         service.wait(ticket)
     assert service.wait(ticket) == 7
@@ -46,7 +46,9 @@ def test_a_wait_while_a_page_has_its_turn_raises_and_the_next_page_has_its_own(q
 def test_other_threads_may_wait_while_one_draws(queue):
     found = []
     with first_paint():
-        other = threading.Thread(target=lambda: found.append(service.wait(queue.submit("k", Stage(lambda report: 7)))))
+        other = threading.Thread(
+            target=lambda: found.append(service.wait(queue.submit("k", JobStage(lambda report: 7))))
+        )
         other.start()
         other.join(PATIENCE)
     assert found == [7]
@@ -55,7 +57,7 @@ def test_other_threads_may_wait_while_one_draws(queue):
 def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
     place = Place()
     monkeypatch.setattr(service, "PATIENCE", PATIENCE)
-    assert service.wait(queue.submit("short", Stage(lambda report: 7)), place, "Training") == 7
+    assert service.wait(queue.submit("short", JobStage(lambda report: 7)), place, "Training") == 7
     assert place.shown == []
     monkeypatch.setattr(service, "PATIENCE", 0.0)
     go = threading.Event()
@@ -66,7 +68,7 @@ def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
         return 8
 
     place.seen = go.set
-    assert service.wait(queue.submit("long", Stage(work)), place, "Training") == 8
+    assert service.wait(queue.submit("long", JobStage(work)), place, "Training") == 8
     assert place.shown[0] == "Training …"
     assert place.shown[-1] == ""
 
@@ -88,8 +90,8 @@ def test_who_waits_is_told_how_many_come_before_and_when_it_will_be_ready(before
 def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_meanwhile(queue, monkeypatch):
     monkeypatch.setattr(service._here, "next_look", 0.0, raising=False)
     go, drawn, looked = threading.Event(), [], set()
-    slow = queue.submit("slow", Stage(lambda report: go.wait(PATIENCE) and "slow", Priority.BACKGROUND))
-    quick = queue.submit("quick", Stage(lambda report: "quick"))
+    slow = queue.submit("slow", JobStage(lambda report: go.wait(PATIENCE) and "slow", Priority.BACKGROUND))
+    quick = queue.submit("quick", JobStage(lambda report: "quick"))
 
     def draw(ticket):
         drawn.append(ticket.result())
@@ -107,7 +109,7 @@ def test_parts_of_a_page_are_drawn_as_their_results_come_and_all_are_looked_at_m
 
 def test_a_place_that_outlives_the_run_is_not_given_up(queue):
     go = threading.Event()
-    held = queue.submit("k", Stage(lambda report: go.wait(PATIENCE)))
+    held = queue.submit("k", JobStage(lambda report: go.wait(PATIENCE)))
 
     class StaleError(Exception):
         pass

@@ -13,12 +13,12 @@ from commod.charts.compare import REFERENCE
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.compare.match import match_in_words
 from commod.dashboard.pages.compare.sections import Compared
-from commod.dashboard.pages.compare.sense import MATCHED, figures_of
+from commod.dashboard.pages.compare.sense import MATCHED, figure_columns
 from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.state.settings import Settings, defaults
 from commod.dashboard.views.methods import USUAL
 from commod.datasets import load_task
-from commod.datasets.choice_options import ROLES, roles_json
+from commod.datasets.choice import ROLES, roles_json
 from commod.datasets.example import example_table
 from commod.experiments import prepare, sweep
 from commod.experiments.paper_numbers import METHOD_ROWS
@@ -73,7 +73,7 @@ def test_the_match_tells_in_what_a_rival_is_better_and_in_what_worse():
     clear |= {"change_rate_more_high": 0.06, "accuracy_more_low": -0.01, "accuracy_more_high": 0.02}
     lpp = own | clear | {"method": "lpp", "p_rule": 0.82, "accuracy": 0.715, "change_rate": 0.14, "changed": 140}
     alike = own | dict.fromkeys(clear, 0.0) | {"method": "frappe"}
-    columns = figures_of(defaults("law_school"))[1:]
+    columns = figure_columns(defaults("law_school"))[1:]
     assert [column.cell(lpp)[0] for column in columns] == ["0.820\nfairer", "71.5%\nperhaps more", "14.0%\nmore"]
     assert [column.cell(alike)[0] for column in columns] == ["0.800\nas fair", "71.0%\nthe same", "10.0%\nas many"]
     told = match_in_words(pd.DataFrame([own, lpp, alike]), "demographic_parity", 0.5)

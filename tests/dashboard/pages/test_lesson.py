@@ -26,7 +26,7 @@ from commod.dashboard.views.lesson.facts import (
     beside_paying,
     conflict_paths,
     figure,
-    group_table,
+    groups_of_model,
     mistaken,
     of_rival,
     rivals_paying,
@@ -34,7 +34,7 @@ from commod.dashboard.views.lesson.facts import (
 )
 from commod.dashboard.views.lesson.progress import from_link
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.lesson.steps import Stage
+from commod.dashboard.views.lesson.steps import StepModels
 from commod.experiments.match import near_fairness
 from commod.metrics.figures import FIGURES
 from commod.models.competitors import make_method
@@ -51,7 +51,7 @@ fitted, rival = cache(fit_result), cache(rival_of)
 
 @pytest.fixture(scope="module")
 def stages():
-    return {step.name: Stage(step, fitted, FitResult.shap, rival) for step in STEPS}
+    return {step.name: StepModels(step, fitted, FitResult.shap, rival) for step in STEPS}
 
 
 def press(app, label):
@@ -105,7 +105,7 @@ def test_nothing_changes_at_first_and_then_group_0_gains(stages):
 
 
 def test_f_widens_the_gap_of_the_labels(stages):
-    table = group_table(stages["groups"].before)
+    table = groups_of_model(stages["groups"].before)
     assert table["positive"][0] / table["positive"][1] < table["base_rate"][0] / table["base_rate"][1]
 
 
@@ -142,7 +142,7 @@ def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     assert "caucasian" not in " ".join(script.text(at))
     more, fewer = map(int, re.findall(r"would need (\d+) worse .*? or (\d+) better", script.told(at)[1])[0])
     assert more < fewer
-    table, level = group_table(at.after), figure(at.after, "p_rule")
+    table, level = groups_of_model(at.after), figure(at.after, "p_rule")
     rate0, rate1 = table["positive"]
     assert (rate1 + more / table["people"][1]) / rate0 >= level - 1e-9
     assert (rate1 + (more - 1) / table["people"][1]) / rate0 < level
@@ -177,14 +177,14 @@ def test_who_pays_depends_on_the_method(stages):
 
 def test_p_rule_is_told_of_both_decisions(stages):
     at = stages["cheap"]
-    rates = 1 - group_table(at.before)["positive"]
+    rates = 1 - groups_of_model(at.before)["positive"]
     told = " ".join(script.text(at))
     assert f"Of “not charged again”, the good decision, it is {rates.min() / rates.max():.2f}" in told
 
 
 def test_the_two_kinds_of_fair_part(stages):
     at = stages["conflict"]
-    labels = group_table(at.before)["base_rate"]
+    labels = groups_of_model(at.before)["base_rate"]
     assert script.answer(at).value == round(100 * labels.min() / labels.max())
     for name in ("dm", "p_rule"):  # at first both improve together
         gain = figure(at.before, name) - figure(at.before, name, "f")
@@ -237,7 +237,7 @@ def test_the_concept_is_a_stand_in_for_the_group(stages):
     ],
 )
 def test_checking_a_guess(value, said, right, word):
-    found, words = script.check(script.Answer(value, "", near=15, also=("stays the same",)), said, "en")
+    found, words = script.check(script.StepAnswer(value, "", near=15, also=("stays the same",)), said, "en")
     assert found == right
     assert word in words
 

@@ -9,7 +9,7 @@ from commod.dashboard.pages.take_home.files import file_name
 from commod.dashboard.pages.take_home.report_figures import each_group
 from commod.dashboard.state.settings import defaults, described
 from commod.experiments import sweep
-from commod.metrics import small_groups
+from commod.metrics import counts
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 
 CROSSED = {"data": "hiring", "groups": "race_sex"}  # 4 groups, 1,200 test people
@@ -48,7 +48,7 @@ def test_another_grouping_is_trained_at_once_and_undone():
 
 
 def test_a_small_group_is_marked_and_named(monkeypatch):
-    monkeypatch.setattr(small_groups, "MIN_GROUP", 200)
+    monkeypatch.setattr(counts, "MIN_GROUP", 200)
     app = fine(run(**CROSSED, lambda_fair="2.5"))
     assert "leave out Black × Female (134 people): of fewer than 200 people" in captions(app).replace("\\", "")
     app.session_state["groups_table"] = True

@@ -15,14 +15,14 @@ from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import board, leading, pictures, report
 from commod.dashboard.pages.room.report import zipped_tables
 from commod.dashboard.rooms import room_database
-from commod.dashboard.rooms.contents import Model, RoomError
+from commod.dashboard.rooms.contents import RoomError, SharedModel
 from commod.dashboard.rooms.room_store import RoomStore
 from commod.dashboard.state.link import link_of_model
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.language import phrase
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.lesson.script import Answer, Question
-from commod.dashboard.views.room import figures_of
+from commod.dashboard.views.lesson.script import StepAnswer, StepQuestion
+from commod.dashboard.views.room import room_figures
 from tests.dashboard.driving import fine, run, slider, tables, words
 
 ROOM, LESSON = "pages/room.py", "pages/lesson.py"
@@ -505,7 +505,7 @@ def test_a_reason_outlives_other_pages_and_the_end_of_a_vote(klass):
 
 @pytest.mark.parametrize(("address", "warns"), [("http://localhost:8501/room", True), ("http://10.0.0.7/room", False)])
 def test_an_address_that_no_phone_can_open_is_told_before_the_class_comes(monkeypatch, klass, address, warns):
-    monkeypatch.setattr(board, "address", lambda: address)
+    monkeypatch.setattr(board, "room_address", lambda: address)
     for app in (fine(run(ROOM)), fine(klass.page(klass.leader))):
         told = [warning.value for warning in app.warning]
         assert any("Only this computer can open localhost" in text for text in told) == warns
@@ -537,7 +537,7 @@ def test_somebody_votes_for_the_model_on_her_screen(klass):
 
 
 def test_a_pair_is_counted(klass):
-    klass.store.ask_pair(klass.leader, *(Model(*model(value)) for value in (1.0, 2.0)))
+    klass.store.ask_pair(klass.leader, *(SharedModel(*model(value)) for value in (1.0, 2.0)))
     fine(click(klass.page(klass.ann), "I choose Model B"))
     fine(click(klass.page(klass.bo), "Neither"))
     app = fine(click(klass.page(klass.leader), "Show the votes"))
@@ -563,9 +563,9 @@ def test_bars_hold_every_guess():
 
 
 def test_what_is_no_answer_is_left_out():
-    options = Question("?", options=("yes", "no"))
+    options = StepQuestion("?", options=("yes", "no"))
     assert pictures.guessed(["a", "b", "h", "3"], options) == ["yes", "no"]
-    assert pictures.guessed(["3", "a", "nan"], Question("?", "of 100", 100)) == [3.0]
+    assert pictures.guessed(["3", "a", "nan"], StepQuestion("?", "of 100", 100)) == [3.0]
 
 
 def test_only_models_of_one_problem_are_in_one_picture(klass):
@@ -587,7 +587,7 @@ def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
     klass.store.send_vote(klass.ann, *model(1.0), "=1+1 <script>")
     klass.store.show_result(klass.leader)
     room = klass.room
-    page, tables_of = report.report_html(room, "en"), zipped_tables(room, "en")
+    page, tables_of = report.room_report_html(room, "en"), zipped_tables(room, "en")
     assert "<script>" not in page
     assert "=1+1 &lt;script&gt;" in page
     assert "not revealed" in page
@@ -604,14 +604,14 @@ def test_what_is_taken_home_has_everything_but_keys(klass, monkeypatch):
     for secret in (klass.opened.secret, klass.ann.token, klass.ann.key):
         assert secret not in page + json.dumps(votes.to_dict())
     klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
-    assert "f predicted it for <strong>46</strong>" in report.report_html(klass.room, "en")
-    assert "Salle" in report.report_html(klass.room, "fr")
+    assert "f predicted it for <strong>46</strong>" in report.room_report_html(klass.room, "en")
+    assert "Salle" in report.room_report_html(klass.room, "fr")
     with zipfile.ZipFile(io.BytesIO(zipped_tables(klass.room, "en"))) as archive:
         assert pd.read_csv(archive.open("guesses.csv"))["answer"].tolist() == ["46 of 100"]
 
 
 def test_a_pair_is_taken_home_with_what_a_and_b_were(klass):
-    klass.store.ask_pair(klass.leader, *(Model(*model(value)) for value in (1.0, 2.0)))
+    klass.store.ask_pair(klass.leader, *(SharedModel(*model(value)) for value in (1.0, 2.0)))
     klass.store.choose(klass.ann, "b")
     with zipfile.ZipFile(io.BytesIO(zipped_tables(klass.room, "en"))) as archive:
         (vote,) = pd.read_csv(archive.open("votes.csv")).to_dict("records")
@@ -620,7 +620,7 @@ def test_a_pair_is_taken_home_with_what_a_and_b_were(klass):
 
 
 def test_options_are_counted_beside_what_the_model_says():
-    question, answer = Question("?", options=("yes", "no", "both")), Answer("no", "", also=("both",))
+    question, answer = StepQuestion("?", options=("yes", "no", "both")), StepAnswer("no", "", also=("both",))
     rows = pictures.guesses(["yes", "yes", "no"], question, answer, "en").rows
     right, other = phrase("en", "room.model_says"), phrase("en", "room.other_answer")
     found = rows[["name", "kind", "people"]].to_numpy().tolist()
@@ -634,7 +634,7 @@ def test_the_room_speaks_french(klass):
 
 def test_figures_of_a_model_are_those_on_explore():
     result = fit_result(USUAL.model())
-    found = figures_of(result)
+    found = room_figures(result)
     assert found["fairness"] == result.figures.loc["p_rule", "g"]
     assert found["better"] + found["worse"] == result.changed_test.sum()
 

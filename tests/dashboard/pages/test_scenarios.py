@@ -23,7 +23,7 @@ from commod.dashboard.views.lesson.scenarios import (
     read_translation,
     scenario,
 )
-from commod.dashboard.views.lesson.steps import Stage
+from commod.dashboard.views.lesson.steps import StepModels
 from commod.datasets import load_task, task_of_file
 from commod.datasets.example import example_table
 from tests.dashboard.driving import fine, run, slider
@@ -94,7 +94,7 @@ def trained(settings):
 
 def told(name, language, step):
     """All that a step says, with what it asks and answers."""
-    at = Stage(step, trained, FitResult.shap, rival_of)
+    at = StepModels(step, trained, FitResult.shap, rival_of)
     question, answer = script.question(at), script.answer(at)
     assert (answer.value in question.options) if question.options else 0 <= answer.value <= question.most
     return [*script.text(at), question.text, answer.words, *script.told(at)]

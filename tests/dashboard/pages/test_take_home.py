@@ -24,7 +24,7 @@ from commod.dashboard.pages.take_home.report import NOTHING_DECIDED, _smallest, 
 from commod.dashboard.pages.take_home.report_decided import Decided
 from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import defaults
-from commod.datasets.raw import in_words
+from commod.datasets.raw import rule_in_words
 from commod.datasets.task import Split
 from commod.decisions import (
     Requirements,
@@ -35,9 +35,8 @@ from commod.decisions import (
     make_record,
 )
 from commod.experiments.limits import limits_of
-from commod.explain.checks import CHECKS
+from commod.explain.checks import CHECKS, certainty
 from commod.explain.people import explain_outcomes
-from commod.explain.plausibility import certainty
 from commod.metrics.figures import FIGURES, Figure, figure_of
 from tests.browsing import chromium
 from tests.dashboard.driving import fine, run, slider, small_sweep, words
@@ -151,7 +150,7 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     assert read.tags.count("svg") == 2
     assert read.tags.count("section") == 15
     for rule in result.task.contract:  # what a row must hold
-        assert in_words(rule) in read.texts
+        assert rule_in_words(rule) in read.texts
     text = read.text
     for figure, row in result.figures.iterrows():
         declared, _ = figure_of(figure)
@@ -522,7 +521,7 @@ def test_the_page_with_another_base_model_and_a_bad_link():
 
 def test_a_page_without_a_server_is_made_when_asked_for(monkeypatch):
     tiny = {"lambda_fair": (0.0,), "lambda_ratio": (0.05,), "lambda_concepts": (0.05,), "k": (2,), "update": ("ratio",)}
-    monkeypatch.setattr(standalone.grid_of, "__defaults__", (tiny,))
+    monkeypatch.setattr(standalone.settings_on_page, "__defaults__", (tiny,))
     app = fine(run(PAGE))
     fine(app.button(key="make_page").click().run())
     assert "Page as HTML" in [button.label for button in app.get("download_button")]

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from commod.dashboard.pages.room.report import as_tables
-from commod.dashboard.rooms.contents import CROWD, Model, RoomError, step_address
+from commod.dashboard.rooms.contents import CROWD, RoomError, SharedModel, step_address
 from commod.dashboard.rooms.room_database import HERE_SECONDS, LOOK_SECONDS, PRESENCE_SECONDS
 from commod.dashboard.rooms.room_store import MOST_LEADERS, MOST_PEOPLE, SEEN_EVERY, SWEEP_EVERY
 from commod.dashboard.text.language import LANGUAGES, phrase
@@ -166,7 +166,7 @@ def test_this_model_or_that(store):
     room, leader = opened(store)
     ana = join(store, room, "Ana")
     store.ask_to_sign(leader)
-    store.ask_pair(leader, Model(LINK, FIGURES), Model(OTHER, {}))
+    store.ask_pair(leader, SharedModel(LINK, FIGURES), SharedModel(OTHER, {}))
     with refused("no_open_question"):
         store.send_vote(ana, LINK, FIGURES, "the question before")
     with refused("no_such_choice"):
@@ -175,7 +175,7 @@ def test_this_model_or_that(store):
     store.choose(ana, "neither")
     before, question = store.look(room.code).questions
     assert (before.open, before.ended) == (False, True)
-    assert (question.kind, question.a, question.b) == ("pair", Model(LINK, FIGURES), Model(OTHER, {}))
+    assert (question.kind, question.a, question.b) == ("pair", SharedModel(LINK, FIGURES), SharedModel(OTHER, {}))
     assert [vote.choice for vote in question.votes] == ["neither"]
 
 
@@ -192,7 +192,7 @@ def test_a_leader_sets_what_holds_for_all(store):
 
 
 def leader_only(store):
-    model = Model(LINK, FIGURES)
+    model = SharedModel(LINK, FIGURES)
     return {
         "new_secret": store.new_secret,
         "lead": lambda seat: store.lead(seat, frozen=True),
@@ -486,7 +486,7 @@ def test_what_is_taken_home_has_all_and_no_key(store):
 def test_who_chose_one_of_two_models_is_taken_home_with_it(store):
     room, leader = opened(store)
     ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
-    store.ask_pair(leader, Model(LINK, FIGURES), Model(OTHER, {"p_rule": 0.5}))
+    store.ask_pair(leader, SharedModel(LINK, FIGURES), SharedModel(OTHER, {"p_rule": 0.5}))
     store.choose(ana, "b")
     store.choose(bo, "neither")
     votes = as_tables(store.look(room.code))["votes"]

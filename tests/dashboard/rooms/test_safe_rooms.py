@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import make_url
 
 from commod.dashboard.rooms import room_store
-from commod.dashboard.rooms.contents import Model, Seat
+from commod.dashboard.rooms.contents import Seat, SharedModel
 from commod.dashboard.rooms.names import (
     ALPHABET,
     CODE_LENGTH,
@@ -21,7 +21,7 @@ from commod.dashboard.rooms.names import (
     hash_of,
     new_code,
     nicknames,
-    unique_name,
+    unique_nickname,
 )
 from commod.dashboard.rooms.room_store import MOST_PEOPLE, MOST_ROOMS, SLOW_SECONDS, RoomStore
 from commod.dashboard.text.language import LANGUAGES
@@ -222,7 +222,7 @@ def test_a_cleaned_text_stays_as_it_is(text, length):
 def test_however_people_call_themselves_names_are_unique(asked):
     names = []
     for nickname in asked:
-        names.append(unique_name(nickname, names))
+        names.append(unique_nickname(nickname, names))
     assert len({name.casefold() for name in names}) == len(names)
     assert all(0 < len(name) <= NAME_LENGTH for name in names)
 
@@ -231,7 +231,7 @@ def test_however_people_call_themselves_names_are_unique(asked):
 def test_everybody_can_stay_without_a_name(language):
     names = []
     for _ in range(MOST_PEOPLE + 10):
-        names.append(unique_name(None, names, language))
+        names.append(unique_nickname(None, names, language))
     assert len(set(names)) == len(names)
     assert set(names) <= set(nicknames(language))
     assert max(map(len, nicknames(language))) <= NAME_LENGTH
@@ -267,7 +267,7 @@ def test_only_settings_on_built_in_data_are_taken(store, link, reason):
     for act in (
         lambda: store.stand(ana, link, FIGURES),
         lambda: store.send_vote(ana, link, FIGURES, "why"),
-        lambda: store.ask_pair(leader, Model(LINK, {}), Model(link, {})),
+        lambda: store.ask_pair(leader, SharedModel(LINK, {}), SharedModel(link, {})),
     ):
         with refused(reason):
             act()

@@ -330,11 +330,11 @@ def server(monkeypatch, tmp_path):
 
 
 def test_a_server_makes_its_store_when_it_is_asked_for(server):
-    rooms.sweep()
+    rooms.remove_old_rooms()
     assert not rooms.rooms_file().exists()
     assert rooms.store() is rooms.store()
     assert rooms.rooms_file().exists()
-    rooms.sweep()
+    rooms.remove_old_rooms()
 
 
 def test_without_a_file_of_its_own_it_is_in_the_users_folder(server, tmp_path):
@@ -362,7 +362,7 @@ def test_a_server_that_is_started_again_removes_what_the_last_one_left(server):
     rooms.store().dispose()
     rooms._made.cache_clear()
     time.sleep(0.01)
-    rooms.sweep()
+    rooms.remove_old_rooms()
     with rooms.store()._reader.begin() as connection:
         assert connection.execute(text("SELECT count(*) FROM rooms")).scalar_one() == 0
 
@@ -388,5 +388,5 @@ def test_a_sweep_that_fails_is_in_the_log_and_nowhere_else(server, tmp_path, cap
     file = tmp_path / "no database"
     file.write_text("nothing that SQLite knows" * 100)
     server.setenv("COMMOD_ROOMS_FILE", str(file))
-    rooms.sweep()
+    rooms.remove_old_rooms()
     assert "not a database" in caplog.text

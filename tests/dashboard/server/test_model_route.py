@@ -12,7 +12,7 @@ import pytest
 from starlette.requests import Request
 
 from commod.dashboard.jobs import service, tasks
-from commod.dashboard.jobs.queue import Stage, WorkQueue
+from commod.dashboard.jobs.queue import JobStage, WorkQueue
 from commod.dashboard.rooms.buckets import Buckets
 from commod.dashboard.server import model_route
 from commod.dashboard.server.headers import COOKIE
@@ -146,7 +146,7 @@ def held_up(monkeypatch):
             report(0.0)
             time.sleep(0.005)
 
-    blocking = queue.submit("something else", Stage(wait))
+    blocking = queue.submit("something else", JobStage(wait))
     wait_until(lambda: begun)
     yield queue, trained
     begun.clear()

@@ -83,7 +83,7 @@ def test_rooms_are_swept_again_after_an_error(monkeypatch, caplog):
         if len(swept) == 1:
             raise OSError("the disk is gone")
 
-    monkeypatch.setattr(startup, "sweep", sweep)
+    monkeypatch.setattr(startup, "remove_old_rooms", sweep)
     monkeypatch.setattr(startup, "SWEEP_SECONDS", 0.001)
 
     async def act():

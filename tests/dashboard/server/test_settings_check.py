@@ -10,7 +10,7 @@ import streamlit as st
 
 from commod import launch
 from commod.dashboard.server import startup
-from commod.dashboard.server.startup import PROMISED, check_settings
+from commod.dashboard.server.startup import PROMISED, check_server_settings
 from commod.installation import unreadable_settings
 from tests.browsing import ROOT
 
@@ -45,23 +45,23 @@ def test_a_broken_file_is_named_with_its_line(tmp_path, content, words):
 
 
 def test_a_start_without_the_file_or_with_a_typing_error_in_it_is_refused(monkeypatch):
-    check_settings()  # the suite runs where the file is
+    check_server_settings()  # the suite runs where the file is
     monkeypatch.setattr(startup, "where_set", lambda option: "" if "Xsrf" in option else "a file")
     with pytest.raises(SystemExit, match=r"server\.enableXsrfProtection is not set"):
-        check_settings()
+        check_server_settings()
 
 
 def test_a_value_of_the_wrong_kind_is_refused(monkeypatch):
     known = st.get_option
     monkeypatch.setattr(startup.st, "get_option", lambda o: "fifty" if "Upload" in o else known(o))
     with pytest.raises(SystemExit, match="maxUploadSize is set to 'fifty'"):
-        check_settings()
+        check_server_settings()
 
 
 def test_what_somebody_has_set_otherwise_is_theirs_and_is_named(monkeypatch, caplog):
     known = st.get_option
     monkeypatch.setattr(startup.st, "get_option", lambda o: 20 if "Upload" in o else known(o))
-    check_settings()
+    check_server_settings()
     assert "server.maxUploadSize is set to 20" in caplog.text
 
 

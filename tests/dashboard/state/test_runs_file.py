@@ -13,7 +13,7 @@ from commod import __version__
 from commod.dashboard.state.runs_file import (
     MAX_BYTES,
     MAX_RUNS,
-    Claim,
+    ClaimedFigures,
     Run,
     RunsFileError,
     clean_name,
@@ -123,7 +123,7 @@ def test_figures_come_along():
     content = write_runs([run], {run.settings.model(): FIGURES})
     (read,), problems = read_runs(content.encode())
     assert not problems
-    assert read.claim == Claim(FIGURES, __version__)
+    assert read.claim == ClaimedFigures(FIGURES, __version__)
     assert json.loads(content)["runs"][0]["figures"] == FIGURES
 
 

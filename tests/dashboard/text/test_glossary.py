@@ -12,8 +12,8 @@ import pytest
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import CONTROLS, defaults
 from commod.dashboard.text import glossary
+from commod.metrics.counts import MIN_GROUP, SCARCE
 from commod.metrics.figures import FIGURES, Figure
-from commod.metrics.small_groups import MIN_GROUP, SCARCE
 from commod.models import Commod, prices
 from commod.models.adversary import sigmoid
 from commod.models.validation import UPDATES

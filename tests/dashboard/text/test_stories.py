@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.text.language import LANGUAGES
-from commod.dashboard.text.stories import called, label_of, of_100, story
+from commod.dashboard.text.stories import called, dots_label, of_100, story
 from commod.datasets import TASKS, TaskSpec
 
 pytestmark = pytest.mark.quick
@@ -68,4 +68,4 @@ def test_somebody_is_never_rounded_to_nobody():
 
 
 def test_labels_have_the_rates():
-    assert label_of("en", OWN, 0, TWO.iloc[0]) == "People in “A”: 15 → 37"
+    assert dots_label("en", OWN, 0, TWO.iloc[0]) == "People in “A”: 15 → 37"

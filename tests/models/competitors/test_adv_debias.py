@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy as several_cross_entropy
 
 from commod.metrics import disparate_mistreatment, p_rule
 from commod.models.competitors import AdvDebias
-from commod.models.competitors.adv_debias import Adversary, Network, debiased_gradient
+from commod.models.competitors.adv_debias import LinearAdversary, Network, debiased_gradient
 from tests.fitting import case
 from tests.models.competitors.cases import people, standardised
 
@@ -79,7 +79,7 @@ def test_the_adversarys_derivatives_are_autograds(fairness, dropout, sharpness, 
     if dropout:
         kept = torch.rand((9, 5), generator=torch.Generator().manual_seed(3)) > 0.4
     step = Network(*tensors).forward(rows, kept * 1.25, 1.25)
-    own, pull = Adversary(*rival).gradients(step.logit, group, y, weight)
+    own, pull = LinearAdversary(*rival).gradients(step.logit, group, y, weight)
 
     free = [tensor.clone().requires_grad_() for tensor in tensors]
     rival_free = [tensor.clone().requires_grad_() for tensor in rival]

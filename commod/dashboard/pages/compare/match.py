@@ -33,14 +33,14 @@ WHO = "Who changed as a table"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class MatchSection:
     """What is left of the section: what makes its charts, by name, to take them away; and what ends it, called last."""
 
     charts: dict[str, Callable[[], Any]] = field(default_factory=dict)
     finish: Callable[[], None] = lambda: None
 
 
-def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> Drawn:
+def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> MatchSection:
     """One COMMOD model beside the nearest of every rival."""
     st.header("Match: the same fairness and accuracy, another method", anchor="match")
     if chosen is None or len(sweeps) < 2:
@@ -50,7 +50,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> D
             else "Choose COMMOD and at least one other method to match their models."
         )
         st.info(missing, icon=":material/info:")
-        return Drawn()
+        return MatchSection()
     _choose(settings, sweeps["commod"], chosen)
     found: Match = result_of(tasks.match(settings, sweeps, chosen))
     scene = scene_of(settings)
@@ -59,7 +59,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> D
     finish = begin_table(settings, scene, sweeps, found, told + _reference(settings, found, len(scene.test)))
     charts = _charts(found, scene, sweeps)
     _open_in_explore(settings, sweeps["commod"], chosen)
-    return Drawn(charts, finish)
+    return MatchSection(charts, finish)
 
 
 def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from commod.charts import MethodStyle, export_chart, palette, plot_methods, plot_segments
 from commod.charts.compare import AROUND, BEYOND, DEPLOYED, LINE, REFERENCE, with_labels
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, draw_pending, get, result_of, submit
 from commod.dashboard.state.settings import Settings, data_in_words, described
@@ -24,7 +24,7 @@ from commod.dashboard.views.chart import Table, draw, offer
 from commod.dashboard.views.methods import choose_model, cost_of, label_of, state
 from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, draw_wins, point_columns, rests_on
 from commod.datasets import load_task
-from commod.datasets.choice_options import ROLES, roles_json
+from commod.datasets.choice import ROLES, roles_json
 from commod.experiments import Scene, Sweep
 from commod.experiments.refits import n_refits
 from commod.experiments.segments import (
@@ -38,7 +38,7 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
-from commod.experiments.winners import Best, apart_by_chance, best_models, claims_of
+from commod.experiments.winners import BestAndOwn, apart_by_chance, best_models, claims_of
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.models.competitors import FAMILIES, METHODS, overview, overview_in_words
@@ -198,7 +198,7 @@ def frontier_of(sweep: Sweep) -> list[int]:
     return [*np.flatnonzero(sweep.points["best"] & (sweep.points["change_rate"] > 0))]
 
 
-def on_splits(settings: Settings, sweep: Sweep) -> Task:
+def on_splits(settings: Settings, sweep: Sweep) -> ComputeTask:
     """A method's frontier on other splits."""
     return tasks.on_splits(settings, tuple(sweep.models[place].cell for place in frontier_of(sweep)))
 
@@ -286,10 +286,10 @@ def answer(here: Compared, place: Any) -> None:
         fair = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
     found = best_models(here.points[here.sound], here.criterion.name, level, MOST)
     free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
-    place.markdown(answer_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1))
+    place.markdown(best_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1))
 
 
-def answer_in_words(found: Mapping[str, Best], figure: Figure, fair: str, *, with_commod: bool) -> str:
+def best_in_words(found: Mapping[str, BestAndOwn], figure: Figure, fair: str, *, with_commod: bool) -> str:
     """The same as a list; how often COMMOD is beaten comes first."""
     asked = {
         "fairest": (f"Fairest ({figure.short_in_sentence}) with at most {MOST:.0%} of decisions changed", figure),

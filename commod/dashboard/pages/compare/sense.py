@@ -10,7 +10,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, get, submit
 from commod.dashboard.state.settings import Settings
@@ -61,7 +61,7 @@ class _Section:
         """All places, with what is known by now."""
         st.markdown(told)
         more = st.toggle("More columns", key="match_more")
-        self.columns, self.more = figures_of(self.settings), more_figures_of(self.settings) if more else []
+        self.columns, self.more = figure_columns(self.settings), more_figure_columns(self.settings) if more else []
         let_tables_sort()
         self.rows = changing_table(st, self.html())
         meanings = {check.short: f"{check.meaning} {check.bounds}" for check in CHECKS.values()}
@@ -77,10 +77,10 @@ class _Section:
     def _missing(self, name: str) -> list[str]:
         return [check for check in CHECKS if check not in self.answers[name]]
 
-    def _merit(self, name: str) -> Task:
+    def _merit(self, name: str) -> ComputeTask:
         return tasks.retrained(self.settings, self.models[name].cell)
 
-    def _again(self, name: str) -> Task:
+    def _again(self, name: str) -> ComputeTask:
         return tasks.refits_of_model(self.settings, self.models[name].cell, self.count)
 
     def recall(self) -> None:
@@ -113,7 +113,7 @@ class _Section:
         changed = self.models[name].decisions_test != self.before
         self.answers[name]["again"] = check_again(changed, found.share, len(found))
 
-    def _pending(self, name: str, check: str, task: Task, take: Callable[[str, Any], None]) -> Pending:
+    def _pending(self, name: str, check: str, task: ComputeTask, take: Callable[[str, Any], None]) -> Pending:
         what = "Refits" if check == "again" else "Trained once more"
 
         def look(ticket: Ticket) -> None:
@@ -204,7 +204,7 @@ class _Column:
         return SortColumn(self.heading, self.best, self.is_text)
 
 
-def figures_of(settings: Settings) -> list[_Column]:
+def figure_columns(settings: Settings) -> list[_Column]:
     """The method and the three figures, each with how it compares with COMMOD's."""
     fair, accuracy, changed = CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
     fairer, less_fair = ("fairer", "less fair") if fair.direction > 0 else ("less fair", "fairer")
@@ -227,7 +227,7 @@ def _of_figure(figure: Figure) -> _Column:
     return _Column(figure.name, figure.short_title, figure.show, figure.direction, figure.meaning)
 
 
-def more_figures_of(settings: Settings) -> list[_Column]:
+def more_figure_columns(settings: Settings) -> list[_Column]:
     """What else is known of a matched model."""
     shown = [CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]]
     others = [each for each in CRITERIA[settings.fairness].key_figures if each not in shown]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.controls import join, split
@@ -154,14 +154,14 @@ def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requi
     return Candidate(sweep.method, title, cell.words, cell, best.model.decisions_test, *rest)
 
 
-def again(settings: Settings, result: FitResult, cell: Cell) -> list[Task]:
+def again(settings: Settings, result: FitResult, cell: Cell) -> list[ComputeTask]:
     """The model of another method fitted again: on resampled training rows, and on other splits if there are any."""
     found = [tasks.refits_of_model(settings, cell, library.COMPARED_REFITS)]
     splits = n_refits(result.scene, "splits")
     return [*found, *([tasks.refits_of_model(settings, cell, splits, "splits")] if splits else [])]
 
 
-def side_by_side(
+def candidates_in_order(
     settings: Settings, result: FitResult, sweeps: dict[str, Sweep], required: Requirements
 ) -> list[Candidate]:
     """The model of the sliders and f, then COMMOD's best unless that is it, then the others, the best first."""

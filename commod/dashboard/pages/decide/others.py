@@ -6,11 +6,19 @@ from functools import partial
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, draw_pending, get, go_on, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, again, asked_refits, form_of, side_by_side
+from commod.dashboard.pages.decide.models import (
+    AS_F,
+    SCREEN,
+    Candidate,
+    again,
+    asked_refits,
+    candidates_in_order,
+    form_of,
+)
 from commod.dashboard.pages.decide.verdict import answer_in_words, paint_table
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
@@ -71,7 +79,7 @@ class Beside:
         return len(self.found) < len(self.names)
 
     def _candidates(self, found: dict[str, Sweep]) -> list[Candidate]:
-        return side_by_side(self.settings, self.result, found, self.required)
+        return candidates_in_order(self.settings, self.result, found, self.required)
 
     def _offer_best(self) -> None:
         """One click to COMMOD's best in the form in use, if it is another than the model on the screen."""
@@ -94,18 +102,18 @@ class Beside:
 
     # ---- what may take a while ----
 
-    def _refits(self) -> list[tuple[str, Task]]:
+    def _refits(self) -> list[tuple[str, ComputeTask]]:
         """The refits, also on other splits, that are asked for and not there yet, each with its model."""
         wanted = [(SCREEN, task) for task in self._own_refits()]
         if self.settings.problem() in asked_refits():
             wanted += self._refits_of_others()
         return [(name, task) for name, task in wanted if get(task) is None]
 
-    def _own_refits(self) -> list[Task]:
+    def _own_refits(self) -> list[ComputeTask]:
         own = (tasks.splits(self.result), tasks.refits(self.result)) if self.result.changed_test.any() else ()
         return [task for task in own if task is not None]
 
-    def _refits_of_others(self) -> list[tuple[str, Task]]:
+    def _refits_of_others(self) -> list[tuple[str, ComputeTask]]:
         return [
             (one.name, task)
             for one in self.candidates
@@ -138,7 +146,7 @@ class Beside:
         self.told.markdown(answer_in_words(self.candidates, waiting=True))
         paint_table(self.rows, self.candidates, self.result)
 
-    def _pending(self, name: str, task: Task) -> Pending:
+    def _pending(self, name: str, task: ComputeTask) -> Pending:
         """One that fails leaves the intervals over people."""
         title = next(one.title for one in self.candidates if one.name == name)
         return Pending(submit(task), lambda ticket: None, partial(self._look, title))

@@ -5,7 +5,7 @@ import streamlit as st
 from commod.dashboard.jobs.service import draw_pending, go_on
 from commod.dashboard.pages.decide import others, pairs, verdict
 from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
-from commod.dashboard.pages.decide.required import draw_requirements, meanings
+from commod.dashboard.pages.decide.required import draw_requirements, rules_in_words
 from commod.dashboard.pages.decide.sealed import draw_sealed
 from commod.dashboard.pages.decide.sign import draw_sign
 from commod.dashboard.pages.decide.uploaded_record import draw_uploaded_record
@@ -38,7 +38,7 @@ def show() -> None:
     result = current_model(without=("seed", "direction", "without", "reason"))
     session.keep_link(**sweeps.link())
     told = st.empty()
-    st.header("What do you require?", anchor="required", help=meanings(session.current().task_name))
+    st.header("What do you require?", anchor="required", help=rules_in_words(session.current().task_name))
     required = draw_requirements()
     draw_sealed(result)
     if not required:

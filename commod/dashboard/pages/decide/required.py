@@ -15,7 +15,7 @@ from commod.decisions import DIRECTIONS, RULES, Requirements, RequirementsError,
 EXAMPLE = Requirements(p_rule=0.8)
 
 
-def meanings(task: str) -> str:
+def rules_in_words(task: str) -> str:
     """What is counted under each requirement, in Markdown."""
     return "\n\n".join(f"**{rule.title}**: {rule.meaning}" for rule in rules_of(task).values())
 

@@ -66,7 +66,7 @@ def tell_opened(record: Mapping[str, Any]) -> None:
     st.caption(f"{tried_in_words(record)} Model and requirements were frozen before these people were opened.")
 
 
-def title_of(requirement: str) -> str:
+def requirement_title(requirement: str) -> str:
     """What is required, without its limit."""
     return RULES[requirement].title if requirement in RULES else requirement.replace("_", " ").capitalize()
 

@@ -8,7 +8,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Abandoned, Ticket
 from commod.dashboard.jobs.service import Pending, begin, in_line
-from commod.dashboard.pages.decide.sealed import title_of, told
+from commod.dashboard.pages.decide.sealed import requirement_title, told
 from commod.dashboard.state.decision import (
     UploadedRecord,
     data_of_record,
@@ -115,7 +115,7 @@ def _tell(record: Mapping[str, Any]) -> None:
         ("Model", _model(model)),
         ("Criterion, f, split", f"{CRITERIA[model['fairness']].title}, {_title_of_f(model)}, {model['split']}"),
         ("Required", "; ".join(requirements_in(record).in_words) or "nothing"),
-        *((f"Verdict: {title_of(each['requirement'])}", told(each)) for each in record["verdicts"]),
+        *((f"Verdict: {requirement_title(each['requirement'])}", told(each)) for each in record["verdicts"]),
         *([("Sealed people", f"{confirmation(record)} {tried_in_words(record)}")] if confirmation(record) else []),
         *((f"Rejected: {title}", reason) for title, reason in signed["rejected"].items()),
         *(("Other software", difference) for difference in other_versions(record)),
@@ -142,7 +142,7 @@ def _line(name: str) -> str:
     if name.startswith("sealed "):
         return f"Sealed people: {_line(name.removeprefix('sealed '))}"
     if name.startswith("verdict: "):
-        return f"Verdict: {title_of(name.removeprefix('verdict: '))}"
+        return f"Verdict: {requirement_title(name.removeprefix('verdict: '))}"
     figure = FIGURES.get(name.removeprefix("f_"))
     if figure is not None:
         return f"{figure.short_title} of {'f' if name.startswith('f_') else 'the model'}"

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.paths import precompute_paths
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import prefetches
@@ -22,11 +22,11 @@ def begin_ahead(settings: Settings) -> list[Pending]:
     precompute_paths(settings)
     if not prefetches("line") or not session.access().allows("lambda_fair"):
         return []
-    missing = [task for task in line_of(settings) if get(task, used=False) is None]
+    missing = [task for task in prefetched_path(settings) if get(task, used=False) is None]
     go_on(*missing)
     left = {task.key for task in missing}
 
-    def arrived(task: Task, _: Ticket) -> None:
+    def arrived(task: ComputeTask, _: Ticket) -> None:
         left.discard(task.key)
         if not left:
             st.rerun()
@@ -34,7 +34,7 @@ def begin_ahead(settings: Settings) -> list[Pending]:
     return [Pending(submit(task), partial(arrived, task)) for task in missing]
 
 
-def line_of(settings: Settings) -> list[Task]:
+def prefetched_path(settings: Settings) -> list[ComputeTask]:
     """Every other λ_fair, the nearest first."""
     here = settings.lambda_fair
     near = sorted((value for value in STOPS if value != here), key=lambda value: abs(value - here))

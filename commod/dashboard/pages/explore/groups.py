@@ -13,8 +13,8 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.words import say_declared
 from commod.explain.groups import Groups, extremes_in_words, margins_in_words
+from commod.metrics.counts import least_people
 from commod.metrics.figures import CRITERIA
-from commod.metrics.small_groups import least_people
 
 COLUMNS = {
     "group": ("Group", ""),

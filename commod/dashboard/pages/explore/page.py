@@ -47,7 +47,7 @@ def show() -> None:
                 st.title(say("explore.title"), width="content", anchor=False)
                 tour.invite()
             with left:
-                controls.control("lambda_fair")
+                controls.draw_control("lambda_fair")
             controls.sidebar(elsewhere=IN_SIGHT)
         with head:
             controls.notices()
@@ -90,7 +90,7 @@ def show() -> None:
 def _show_only(only: str, settings: Settings) -> None:
     """One part with its slider, and nothing else."""
     with submit(tasks.fit(settings)) as training:
-        controls.control("lambda_fair")
+        controls.draw_control("lambda_fair")
         result = train(settings, training)
         if result is None:
             st.stop()

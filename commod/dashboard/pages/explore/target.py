@@ -15,7 +15,7 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.words import say_declared, tip
 from commod.experiments.search import LAMBDA_GRIDS
 from commod.experiments.target import SoFar, Target
-from commod.explain.plausibility import SURE
+from commod.explain.checks import SURE
 from commod.metrics.figures import CRITERIA
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.processes import TOO_LARGE, TOO_LONG
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.state.own_data import Held, NoRoomError
@@ -131,7 +131,7 @@ def _forget_results(data: str) -> None:
 on_forget(_forget_results)
 
 
-def in_limits(task: Task, what: str) -> Any:
+def in_limits(task: ComputeTask, what: str) -> Any:
     """What a process of its own finds in files; `what` is said while it works."""
     try:
         return result_of(task, st.empty(), what)

@@ -41,7 +41,7 @@ def show() -> None:
     found, is_demo = _of_sliders() if of_sliders else (_of_file(), False)
     required, record = _required(of_sliders)
     if found is not None:
-        sections.draw(found, required, None if is_demo else record, signed=record is not None)
+        sections.draw_batch(found, required, None if is_demo else record, signed=record is not None)
     _what_happens()
     session.keep_link()
 

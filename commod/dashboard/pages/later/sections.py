@@ -53,7 +53,7 @@ def draw_tiles(found: Watched) -> None:
     st.caption(tip("later_tiles", people=found.people, old_people=found.old_people))
 
 
-def draw_requirements(judged: Judged, record: Mapping[str, Any] | None, signed: bool) -> None:
+def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool) -> None:
     """Each requirement then and now, and the signature line by line."""
     st.header("What is required")
     if len(checked := judged.checked):
@@ -125,7 +125,7 @@ def draw_moved(found: Watched) -> None:
     st.caption(tip("stability_index"))
 
 
-def draw(found: Watched, required: Requirements, record: Mapping[str, Any] | None, *, signed: bool) -> None:
+def draw_batch(found: Watched, required: Requirements, record: Mapping[str, Any] | None, *, signed: bool) -> None:
     """All of it.
 
     `record` is the decision that the model is compared with. `signed` says whether there is one at all: none is
@@ -135,5 +135,5 @@ def draw(found: Watched, required: Requirements, record: Mapping[str, Any] | Non
     draw_outcome(found, judged)
     draw_tiles(found)
     if required or signed:
-        draw_requirements(judged, record, signed)
+        draw_checked(judged, record, signed)
     draw_moved(found)

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import Any
 
 from commod import __version__
-from commod.dashboard.jobs.computation import Step, Task
+from commod.dashboard.jobs.computation import ComputeStep, ComputeTask
 from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.model.fitted import FitResult
@@ -17,20 +17,20 @@ from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import document
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario
-from commod.dashboard.views.lesson.steps import Stage
+from commod.dashboard.views.lesson.steps import StepModels
 from commod.experiments import Model, prepare
 from commod.experiments.sweep import Cell, fit_cell
 from commod.metrics.figures import CRITERIA, key_figures
 
 
-def notes(taught: Scenario) -> Task:
+def notes(taught: Scenario) -> ComputeTask:
     """The notes of a scenario, to be asked for like any other result."""
-    step = Step(notes_html, (taught,), priority=Priority.SEARCH)
-    return Task("notes", taught.steps[0].start.scene(), (taught.name, taught.language, hash(taught)), (step,))
+    step = ComputeStep(notes_html, (taught,), priority=Priority.SEARCH)
+    return ComputeTask("notes", taught.steps[0].start.scene(), (taught.name, taught.language, hash(taught)), (step,))
 
 
 def rival_of(settings: Settings, method: str, value: float) -> Model:
-    """Another method on the scene of a setting, see `Stage`."""
+    """Another method on the scene of a setting, see `StepModels`."""
     return fit_cell(prepare(*settings.scene()), Cell(method, value), settings.fairness)
 
 
@@ -47,7 +47,7 @@ def notes_html(taught: Scenario, report: Report = SILENT) -> str:
     for step in steps:
         report.tell(len(stages))
         listen()
-        stages.append(_stage(Stage(step, fit, partial(FitResult.shap, report=listen), rival_of)))
+        stages.append(_stage(StepModels(step, fit, partial(FitResult.shap, report=listen), rival_of)))
     return document(
         "notes.html",
         kicker=f"Teacher's notes · COMMOD Explorer · commod {__version__}",
@@ -61,7 +61,7 @@ def notes_html(taught: Scenario, report: Report = SILENT) -> str:
     )
 
 
-def _stage(at: Stage) -> dict[str, Any]:
+def _stage(at: StepModels) -> dict[str, Any]:
     """What the notes say of a step."""
     step = at.step
     models = {"g, at the start": at.before} | ({"g, after the move": at.after} if step.goal else {})

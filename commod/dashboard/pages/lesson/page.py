@@ -29,7 +29,7 @@ from commod.dashboard.views.lesson.progress import (
     turn,
 )
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.lesson.steps import Stage, Step
+from commod.dashboard.views.lesson.steps import LessonStep, StepModels
 from commod.dashboard.views.widgets import button, choose_lesson
 from commod.dashboard.views.words import say
 from commod.datasets import damaged_files
@@ -59,12 +59,12 @@ def show() -> None:
     draw_pending(notes)
 
 
-def _lost(step: Step) -> str:
+def _lost(step: LessonStep) -> str:
     """The sentence about a step's data file, if it is missing or damaged."""
     return damaged_files().get(step.start.data, "")
 
 
-def _show_step(here: Progress, step: Step) -> None:
+def _show_step(here: Progress, step: LessonStep) -> None:
     """The step, or a sentence if its models could not be trained."""
     try:
         _work_through(here, live_stage(step, st.empty(), session.current()))
@@ -95,7 +95,7 @@ def _overview(here: Progress) -> None:
         room.invite()
 
 
-def _head(here: Progress, step: Step) -> None:
+def _head(here: Progress, step: LessonStep) -> None:
     """Where one is."""
     st.title(f"{here.step + 1}. {in_markdown(step.title)}")
     if here.turned:
@@ -111,7 +111,7 @@ def _head(here: Progress, step: Step) -> None:
 # ---- a step ----
 
 
-def _work_through(here: Progress, at: Stage) -> None:
+def _work_through(here: Progress, at: StepModels) -> None:
     """Text, question, slider, check."""
     st.html(with_tooltips(script.text(at), session.language()))
     question = script.question(at)
@@ -148,13 +148,13 @@ def _work_through(here: Progress, at: Stage) -> None:
         draw_figures_on_the_way(at)
 
 
-def _move(step: Step) -> None:
+def _move(step: LessonStep) -> None:
     """The slider of the step."""
     ((name, value),) = step.goal
     there = arrived(step)
     asked = say("lesson.moved" if there else "lesson.move", control=CONTROLS[name].name, value=f"{value:g}")
     st.markdown(f"**{asked}**")
-    controls.control(name)
+    controls.draw_control(name)
     if there:
         return
     end, frozen = step.end.looked_at_as(session.current()), session.state().frozen
@@ -170,7 +170,7 @@ def _move(step: Step) -> None:
         st.caption(say("lesson.frozen", control=CONTROLS[name].name))
 
 
-def _say_answer(at: Stage, guess: float | str) -> None:
+def _say_answer(at: StepModels, guess: float | str) -> None:
     """What the model says, and what to make of the guess."""
     answer = script.answer(at)
     right, word = script.check(answer, guess, session.language())
@@ -179,7 +179,7 @@ def _say_answer(at: Stage, guess: float | str) -> None:
     box(f"{in_markdown(answer.words)} {in_markdown(word)}", icon=icon)
 
 
-def _check(here: Progress, at: Stage) -> None:
+def _check(here: Progress, at: StepModels) -> None:
     """What is seen in the model, and what to talk about."""
     step = at.step
     if not step.free:
@@ -187,7 +187,7 @@ def _check(here: Progress, at: Stage) -> None:
     st.html(with_tooltips(script.told(at), session.language()))
     if step.free:
         for name in step.free:
-            controls.control(name)
+            controls.draw_control(name)
         draw_pictures(at)
     if here.step == len(lesson(here).steps) - 1:
         _summary(here, at)
@@ -199,7 +199,7 @@ def _check(here: Progress, at: Stage) -> None:
             st.page_link(page, label=f"{say('lesson.closer')} {title}", icon=PAGES[page][1])
 
 
-def _summary(here: Progress, at: Stage) -> None:
+def _summary(here: Progress, at: StepModels) -> None:
     """All guesses beside what the models said."""
     rows, steps = [], lesson(here).steps
     for place, said in sorted(here.answers.items()):

@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts import MethodStyle, palette
-from commod.charts.lesson import plot_curve, plot_paying, plot_two_groups
-from commod.charts.paper import plot_scatter
+from commod.charts.compare import plot_scatter
 from commod.charts.parts import towards
+from commod.charts.people import plot_curve, plot_paying, plot_two_groups
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
@@ -25,7 +25,7 @@ from commod.dashboard.views.explained import (
     draw_shap,
 )
 from commod.dashboard.views.lesson import facts
-from commod.dashboard.views.lesson.steps import SHOWS, Stage
+from commod.dashboard.views.lesson.steps import SHOWS, StepModels
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.words import say, say_declared
 from commod.metrics.figures import CRITERIA, FIGURES
@@ -35,12 +35,12 @@ from commod.models.competitors import METHODS
 _WITH_SLIDER = ("dots", "curve")
 
 
-def with_slider(at: Stage) -> list[Callable[[Stage], None]]:
+def with_slider(at: StepModels) -> list[Callable[[StepModels], None]]:
     """What draws the pictures that are seen while the slider is moved, be the answer told or not."""
     return [_PICTURES[name] for name in _WITH_SLIDER if name in at.step.shows]
 
 
-def draw_pictures(at: Stage) -> None:
+def draw_pictures(at: StepModels) -> None:
     """All that the step shows with its answer."""
     if {"figures", "changes"} & set(at.step.shows) and at.shown.model() != at.step.end.model():
         st.caption(say("lesson.sliders_now", setting=say_declared(in_words(at.shown))))
@@ -49,13 +49,13 @@ def draw_pictures(at: Stage) -> None:
             _PICTURES[name](at)
 
 
-def draw_figures_on_the_way(at: Stage) -> None:
+def draw_figures_on_the_way(at: StepModels) -> None:
     """The figures where the sliders stand, before the answer is told."""
     if "figures" in at.step.shows:
         draw_figures(at.live)
 
 
-def _groups(at: Stage) -> None:
+def _groups(at: StepModels) -> None:
     outcome = at.step.called(at.after.task.spec.outcomes[1])
     rows = [
         [
@@ -63,13 +63,13 @@ def _groups(at: Stage) -> None:
             f"{row.people:,}",
             *(f"{rate:.0%}" for rate in (row.base_rate, row.positive, row.wrong)),
         ]
-        for row in facts.group_table(at.after).itertuples()
+        for row in facts.groups_of_model(at.after).itertuples()
     ]
     headings = [say(f"lesson.{name}", outcome=outcome) for name in ("group", "people", "label", "f_says", "f_wrong")]
     st.html(html_table(headings, rows, caption=say("lesson.groups_table")))
 
 
-def _curve(at: Stage) -> None:
+def _curve(at: StepModels) -> None:
     """What fairness costs, along λ_fair, and where the slider stands."""
     names = {name: say(f"lesson.{name}") for name in ("deployed", "here", "asked")}
     path, here = at.far.path, at.live.path
@@ -105,7 +105,7 @@ def _curve(at: Stage) -> None:
     )
 
 
-def _conflict(at: Stage) -> None:
+def _conflict(at: StepModels) -> None:
     labels = {
         kind: say(f"lesson.conflict_{kind}") for kind in (facts.DP, facts.EO, facts.TRUTH, facts.BEGAN, facts.HERE)
     }
@@ -149,9 +149,9 @@ def _conflict(at: Stage) -> None:
     )
 
 
-def _two_groups(at: Stage) -> None:
+def _two_groups(at: StepModels) -> None:
     """Two groups of 100 whose base rates are those of the labels: fair by one criterion, and what the other says."""
-    table, task = facts.group_table(at.before), at.before.task
+    table, task = facts.groups_of_model(at.before), at.before.task
     left, right = st.columns(2, gap="medium", vertical_alignment="bottom")
     fair_by = left.radio(
         say("lesson.fair_by"),
@@ -238,19 +238,19 @@ def _paying(frame: pd.DataFrame, key: str, caption: str = "") -> None:
     )
 
 
-def _rivals(at: Stage) -> None:
+def _rivals(at: StepModels) -> None:
     others = ", ".join(METHODS[method].title for method, _ in at.step.rivals)
     _paying(facts.rivals_paying(at), "rivals_table", say("lesson.paying_rivals", others=others))
 
 
-def _concepts(at: Stage) -> None:
+def _concepts(at: StepModels) -> None:
     live = at.live
     changed, total = int(live.changed_test.sum()), len(live.changed_test)
     st.metric(say("lesson.changed_at_k", k=live.settings.k), f"{changed} / {total:,}", border=True, width="content")
     draw_concepts(live)
 
 
-_PICTURES: dict[str, Callable[[Stage], None]] = {
+_PICTURES: dict[str, Callable[[StepModels], None]] = {
     "groups": _groups,
     "dots": lambda at: draw_dots(at.live, [], None)(),  # they follow the slider while it moves
     "curve": _curve,

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from commod.dashboard.jobs.computation import Task
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, begin, get, in_line
 from commod.dashboard.pages.lesson.notes import notes
@@ -73,7 +73,7 @@ def draw_teachers_corner() -> Pending | None:
 class _Writing:
     """The notes that are being written for this session, whatever step it turns to meanwhile."""
 
-    task: Task | None = None
+    task: ComputeTask | None = None
     ticket: Ticket | None = None
     told: str = ""  # why they are not there
 
@@ -81,7 +81,7 @@ class _Writing:
 _writing = PageState("notes", _Writing)
 
 
-def _write(task: Task) -> None:
+def _write(task: ComputeTask) -> None:
     """Callback of the button."""
     _stop()
     _writing.set(_Writing(task, begin(task)))

@@ -6,7 +6,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.limits.region import Drawn, ask, link, price, region
+from commod.dashboard.pages.limits.region import DrawnLimits, ask, link, price, region
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -60,14 +60,14 @@ def not_all_at_once(result: FitResult) -> None:
 
 def _draw_interventions(table: pd.DataFrame, people: int) -> None:
     """The fewest changes for each sense of fairness, and for several together."""
-    never = [in_words(row.demands) for row in table.itertuples() if pd.isna(row.change_rate)]
+    never = [demands_in_words(row.demands) for row in table.itertuples() if pd.isna(row.change_rate)]
     words = tip("interventions")
     if never:
         words += f" No such rule meets {'; nor '.join(never)}: on these people they contradict each other."
     st.markdown(words)
     rows = []
     for row in table.to_dict("records"):
-        name = in_words(row["demands"])
+        name = demands_in_words(row["demands"])
         if pd.isna(row["change_rate"]):
             rows.append([with_capital(name), "cannot be met", "–", "–"])
             continue
@@ -83,7 +83,7 @@ def _draw_interventions(table: pd.DataFrame, people: int) -> None:
     st.caption(tip("interventions_how"))
 
 
-def in_words(demands: tuple[str, ...]) -> str:
+def demands_in_words(demands: tuple[str, ...]) -> str:
     """Senses of fairness: "demographic parity and equalized odds"."""
     return listed(DEMANDS[demand] for demand in demands)
 
@@ -155,11 +155,11 @@ def show() -> None:
 
     blind = pd.DataFrame()
 
-    def paint(found: dict[str, Sweep], *, final: bool = False) -> Drawn:
+    def paint(found: dict[str, Sweep], *, final: bool = False) -> DrawnLimits:
         """Draw what there is."""
         if missed:
             found = {name: sweep_if_missed(result.scene, sweep, missed) for name, sweep in found.items()}
-        here = Drawn(settings, found, bound, blind, budget, level, result, missed)
+        here = DrawnLimits(settings, found, bound, blind, budget, level, result, missed)
         region(here, picture, final=final)
         return here
 

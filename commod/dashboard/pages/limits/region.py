@@ -26,8 +26,8 @@ from commod.dashboard.views.points import Swept, as_rows, point_columns, rests_o
 from commod.experiments import Sweep
 from commod.experiments.biased import figures_if_missed
 from commod.experiments.limits import MAX_POINTS, Limits, best_within
+from commod.metrics.counts import undominated
 from commod.metrics.figures import FIGURES, Criterion
-from commod.metrics.pareto import undominated
 from commod.wording import with_capital
 
 BUDGETS = tuple(i / 100 for i in range(1, 31))
@@ -81,7 +81,7 @@ def ask(criterion: Criterion, limits: Limits) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Drawn(Swept):
+class DrawnLimits(Swept):
     """The same with the bound, what is asked, and the current model."""
 
     limits: Limits
@@ -165,7 +165,7 @@ def by_percent(curve: pd.DataFrame) -> pd.DataFrame:
     return curve[~pd.concat([curve["kind"], percent], axis=1).duplicated()]
 
 
-def sentence(here: Drawn) -> str:
+def sentence(here: DrawnLimits) -> str:
     """The picture read out."""
     limits, budget, criterion = here.limits, here.budget, here.criterion
     known = "group and outcome" if criterion.by_label else "group"
@@ -199,7 +199,7 @@ def sentence(here: Drawn) -> str:
     return f"{words}."
 
 
-def blind_sentence(here: Drawn) -> str:
+def blind_sentence(here: DrawnLimits) -> str:
     """How much of the distance to the limit is COMMOD's, and how much is not knowing the group."""
     show, bound, blind = here.show, here.limits.at(here.budget), here.blind_at()
     words = (
@@ -226,7 +226,7 @@ def blind_sentence(here: Drawn) -> str:
     )
 
 
-def region(here: Drawn, place: Any, *, final: bool = False) -> None:
+def region(here: DrawnLimits, place: Any, *, final: bool = False) -> None:
     """The reachable region, and who gets how far into it; once all is there, with the table behind it."""
     limits, criterion, most = here.limits, here.criterion, here.most
     start = limits.at(0.0)
@@ -295,7 +295,7 @@ def region(here: Drawn, place: Any, *, final: bool = False) -> None:
             _best_table(here)
 
 
-def _caption(here: Drawn, hidden: int) -> str:
+def _caption(here: DrawnLimits, hidden: int) -> str:
     """What the lines and marks are; `hidden` models are not drawn."""
     edge = "above" if here.criterion.upward else "below"
     known = "group and outcome are" if here.criterion.by_label else "group is"
@@ -319,7 +319,7 @@ def _caption(here: Drawn, hidden: int) -> str:
     )
 
 
-def _best_table(here: Drawn) -> None:
+def _best_table(here: DrawnLimits) -> None:
     budget, figure = here.budget, here.criterion.figure
     st.markdown(f"**The fairest with at most {budget:.0%} changed**")
     rows = [["Nobody can do better", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"]]
@@ -338,7 +338,7 @@ def _best_table(here: Drawn) -> None:
     st.html(html_table(headings, rows, caption=caption))
 
 
-def price(here: Drawn) -> None:
+def price(here: DrawnLimits) -> None:
     """What accuracy this fairness must cost, by changes."""
     criterion, most = here.criterion, here.most
     asked = criterion.wish(here.level)

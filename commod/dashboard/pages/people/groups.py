@@ -14,7 +14,7 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.text.stories import called
 from commod.dashboard.views.chart import Table, draw, fold
 from commod.explain.concepts import in_percent
-from commod.explain.people import FEW, MAX_LEVELS, Segments, explain_outcomes, open_gaps, rank_segments
+from commod.explain.people import FEW, MAX_LEVELS, ChangeSegments, explain_outcomes, open_gaps, rank_segments
 
 OUTCOMES = "True and false positives of each group before and now"
 
@@ -117,10 +117,10 @@ SEGMENTS = Table(
 )
 
 
-def draw_segments(result: FitResult) -> None:
+def draw_people_segments(result: FitResult) -> None:
     """The first segments in a chart, all of them in a table."""
     st.header("Where the change is largest")
-    found: Segments = result_of(tasks.segments(result))
+    found: ChangeSegments = result_of(tasks.segments(result))
     left, right = st.columns(2, gap="medium")
     of = _choose(left, "Rank by", RANKED_BY, "people_rank")
     parts = _choose(right, "Segments of", PARTS, "people_parts")

@@ -5,7 +5,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import Pending, draw_pending, get, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.people.groups import draw_open, draw_outcomes, draw_segments
+from commod.dashboard.pages.people.groups import draw_open, draw_outcomes, draw_people_segments
 from commod.dashboard.pages.people.sense import draw_sense
 from commod.dashboard.pages.people.table import people
 from commod.dashboard.state import session
@@ -40,7 +40,7 @@ def show() -> None:
     refits: Refits | None = get(tasks.refits(result))
     told = draw_sense(result, refits)
     draw_outcomes(result)
-    draw_segments(result)
+    draw_people_segments(result)
     draw_open(result)
     people(result, session.current().depth, refits)
     # What takes a while comes last: with it the page is drawn anew, all else being in the cache.

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts.people import AFTER, BEFORE
-from commod.charts.plausibility import plot_again, plot_reliability
+from commod.charts.people import AFTER, BEFORE, plot_again, plot_reliability
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import in_line, result_of
@@ -22,8 +21,8 @@ from commod.dashboard.views.points import RELIABILITY_COLUMNS
 from commod.experiments.checks import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
+from commod.metrics.counts import compared_groups
 from commod.metrics.figures import key_figures
-from commod.metrics.small_groups import compared_groups
 from commod.wording import with_capital
 
 MODELS = {"f": BEFORE, "g": AFTER}

@@ -15,8 +15,7 @@ from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.pictures import Picture
-from commod.dashboard.rooms.contents import Here, Room
-from commod.dashboard.rooms.contents import Question as Asked
+from commod.dashboard.rooms.contents import Here, Room, RoomQuestion
 from commod.dashboard.state import session
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, data_in_words, in_words
@@ -26,7 +25,7 @@ from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.lesson.script import Answer, Question, in_markdown
+from commod.dashboard.views.lesson.script import StepAnswer, StepQuestion, in_markdown
 from commod.dashboard.views.methods import own_sweep
 from commod.dashboard.views.pairs import Effect, bullets, effect_of, in_peoples_words
 from commod.dashboard.views.room import (
@@ -36,8 +35,8 @@ from commod.dashboard.views.room import (
     asked,
     known,
     present,
+    room_step_in_words,
     say_aloud,
-    step_in_words,
     tell_trouble,
     time_left,
 )
@@ -58,7 +57,7 @@ def draw_model(result: FitResult) -> None:
     st.caption(_setting(result))
 
 
-def draw_pair(question: Asked) -> None:
+def draw_pair(question: RoomQuestion) -> None:
     """The two models of a question as a table: what each does to people, and what f did."""
     names: list[str] = []
     captions: list[str] = []
@@ -105,20 +104,20 @@ MAX_MOVES = 8
 
 
 @dataclass(frozen=True)
-class Step:
+class BoardStep:
     """The lesson's step that a room is at: what is asked, and what the model says once that may be seen."""
 
-    question: Question
-    answer: Answer | None
+    question: StepQuestion
+    answer: StepAnswer | None
 
 
-def step_of(room: Room) -> Step | None:
+def step_of(room: Room) -> BoardStep | None:
     """The step of a room, its models waited for; None if they cannot be trained."""
     steps = {step.name: step for step in scenario(room.lesson, session.language()).steps}
     at = live_stage(steps.get(room.step) or next(iter(steps.values())), st.empty())
     try:
         revealed = (room.lesson, room.step) in room.revealed
-        return Step(script.question(at), script.answer(at) if revealed else None)
+        return BoardStep(script.question(at), script.answer(at) if revealed else None)
     except Exception:
         logging.getLogger(__name__).exception("The step of a room could not be shown.")
         st.error(say("lesson.failed"), icon=":material/error:")
@@ -132,7 +131,7 @@ def show(here: Here) -> None:
 
 
 @st.fragment(run_every=BOARD_EVERY)
-def _board(drawn: tuple[object, ...], step: Step | None) -> None:
+def _board(drawn: tuple[object, ...], step: BoardStep | None) -> None:
     here = present()
     if here is None or asked(ROOM, here) != drawn:  # somebody else leads, too, or the room is gone
         st.rerun()
@@ -142,7 +141,7 @@ def _board(drawn: tuple[object, ...], step: Step | None) -> None:
     say_aloud(announcement(here.room))
 
 
-def _draw_board(room: Room, step: Step | None) -> None:
+def _draw_board(room: Room, step: BoardStep | None) -> None:
     _head(room)
     if room.question is not None:  # with nothing beside it that tells where others stand
         draw_question(room, room.question, large=True)
@@ -161,7 +160,7 @@ def _head(room: Room) -> None:
     is_shown = room.question is not None or (room.lesson, room.step) in room.revealed
     large = known().shows_door and not closed and not is_shown
     picture = "" if closed or large else qr_code(join_link(room))
-    told += "" if closed or large else f" · {place_of(address())}"
+    told += "" if closed or large else f" · {place_of(room_address())}"
     head = piece("board_head", say("room.room", code=room.code), told, time_left(room), picture, say("room.qr"))
     st.html(style("room") + head)
     if large:
@@ -171,7 +170,7 @@ def _head(room: Room) -> None:
 # ---- how others come in ----
 
 
-def address() -> str:
+def room_address() -> str:
     """Where this page is, without what stands behind the question mark."""
     return (st.context.url or "").split("?")[0]
 
@@ -183,14 +182,14 @@ def place_of(address: str) -> str:
 
 def warn_if_local() -> None:
     """Say so while nobody else can open the address, before a class arrives."""
-    host = urlsplit(address()).hostname or ""
+    host = urlsplit(room_address()).hostname or ""
     if host == "localhost" or host == "::1" or host.startswith("127."):
-        st.warning(say("room.only_here", address=place_of(address())), icon=":material/wifi_off:")
+        st.warning(say("room.only_here", address=place_of(room_address())), icon=":material/wifi_off:")
 
 
 def join_link(room: Room) -> str:
     """What everybody who takes part may have."""
-    return f"{address()}?room={room.code}"
+    return f"{room_address()}?room={room.code}"
 
 
 @lru_cache(maxsize=64)
@@ -203,15 +202,15 @@ def draw_code(room: Room) -> None:
     """The code, the link and a picture of it, large: for the wall, until all have come."""
     warn_if_local()
     picture, code = qr_code(join_link(room)), " ".join(re.findall("...", room.code))
-    st.html(style("room") + piece("join", picture, say("room.qr"), place_of(address()), code))
+    st.html(style("room") + piece("join", picture, say("room.qr"), place_of(room_address()), code))
 
 
 # ---- guesses ----
 
 
-def draw_guesses(room: Room, step: Step | None, *, large: bool = False) -> None:
+def draw_guesses(room: Room, step: BoardStep | None, *, large: bool = False) -> None:
     """The guesses at the step: how many, until the leader reveals them, then all of them with the model's answer."""
-    st.header(in_markdown(step_in_words(room)))
+    st.header(in_markdown(room_step_in_words(room)))
     if step is None:
         return
     st.markdown(f"### {in_markdown(step.question.text)}")
@@ -232,7 +231,7 @@ def draw_guesses(room: Room, step: Step | None, *, large: bool = False) -> None:
         st.markdown(say("room.nobody_guessed"))
 
 
-def _draw_found(found: list[float | str], question: Question, answer: Answer, large: bool) -> None:
+def _draw_found(found: list[float | str], question: StepQuestion, answer: StepAnswer, large: bool) -> None:
     picture = pictures.guesses(found, question, answer, session.language())
     rows = picture.rows
     if question.options:
@@ -296,7 +295,7 @@ def _draw_models(models: list[pictures.Signed], kinds: Mapping[int, str], name: 
 # ---- votes ----
 
 
-def draw_question(room: Room, question: Asked, *, large: bool = False) -> None:
+def draw_question(room: Room, question: RoomQuestion, *, large: bool = False) -> None:
     """The question on the board: how many have answered, and what, once that may be seen."""
     asked = say(f"room.{question.kind}_open")
     sent = len(question.of_round(question.rounds))
@@ -327,7 +326,7 @@ def _draw_dots(done: int, people: int) -> None:
     st.html(style("room") + piece("crowd", done, people - done))
 
 
-def _draw_choices(question: Asked, large: bool) -> None:
+def _draw_choices(question: RoomQuestion, large: bool) -> None:
     shown = pictures.rounds_of(question.shown, session.language())
     columns = {
         "name": (say("room.answer_column"), ""),
@@ -338,7 +337,7 @@ def _draw_choices(question: Asked, large: bool) -> None:
     _draw(pictures.choices(question, shown, session.language()), say("room.choices_alt"), table, large)
 
 
-def _draw_votes(question: Asked, large: bool) -> None:
+def _draw_votes(question: RoomQuestion, large: bool) -> None:
     """Both rounds side by side: the models, the reasons, who moved, and all votes as a table."""
     shown = pictures.rounds_of(question.shown, session.language())
     models, others = pictures.comparable([vote for vote in pictures.votes(question) if vote.round in shown])
@@ -372,7 +371,7 @@ def _tell_moves(models: list[pictures.Signed]) -> None:
     if len(moved) > MAX_MOVES:
         told.append(say("room.more_reasons", n=len(moved) - MAX_MOVES))
     if once:
-        told.append(say("room.voted_once", n=len(once), names=escape_markdown(pictures.names_of(once))))
+        told.append(say("room.voted_once", n=len(once), names=escape_markdown(pictures.listed_names(once))))
     st.markdown("\n".join(f"- {text}" for text in told))
 
 

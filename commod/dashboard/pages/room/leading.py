@@ -10,9 +10,9 @@ import streamlit as st
 from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
-from commod.dashboard.pages.room.board import address, join_link
-from commod.dashboard.pages.room.report import report_html, zipped_tables
-from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, Model, Room, RoomError, Seat
+from commod.dashboard.pages.room.board import join_link, room_address
+from commod.dashboard.pages.room.report import room_report_html, zipped_tables
+from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, Room, RoomError, Seat, SharedModel
 from commod.dashboard.rooms.room_store import RoomStore
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
@@ -21,7 +21,7 @@ from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.views.chart import offer
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.room import act, attempt, browser, figures_of, is_for_rooms, known, leave
+from commod.dashboard.views.room import act, attempt, browser, is_for_rooms, known, leave, room_figures
 from commod.dashboard.views.widgets import button, choose_lesson, select
 from commod.dashboard.views.words import say, say_declared
 
@@ -118,7 +118,7 @@ def _question(here: Here) -> None:
     _button("end_question", here, RoomStore.end_question, "close")
 
 
-def offered(here: Here) -> dict[Settings, str]:
+def models_for_a_pair(here: Here) -> dict[Settings, str]:
     """Models for a pair, with their titles: the leader's own, saved runs, and where people stand."""
     own = session.current()
     found = [(own, say("room.own_setting", setting=say_declared(in_words(own))))]
@@ -141,7 +141,7 @@ def _pair(here: Here) -> None:
 
 
 def _choose_pair(here: Here) -> None:
-    place, titles = st.empty(), offered(here)
+    place, titles = st.empty(), models_for_a_pair(here)
     if len(titles) < 2:
         st.markdown(say("room.two_needed"))
         return
@@ -150,7 +150,7 @@ def _choose_pair(here: Here) -> None:
         st.caption(say("room.two_different"))
     elif st.button(say("room.ask_it"), type="primary", key="room_ask_pair"):
         results = [result_of(tasks.fit(settings), place, "Training") for settings in pair]
-        models = [Model(link_of_model(result.settings), figures_of(result)) for result in results]
+        models = [SharedModel(link_of_model(result.settings), room_figures(result)) for result in results]
         if act(lambda store: store.ask_pair(here.seat, *models)):
             st.rerun()
 
@@ -194,7 +194,7 @@ def _show_link(here: Here) -> None:
     st.code(join_link(here.room), language=None, wrap_lines=True)
     st.markdown(say("room.link_says"))
     if known().secret:
-        st.code(f"{address()}?lead={known().secret}", language=None, wrap_lines=True)
+        st.code(f"{room_address()}?lead={known().secret}", language=None, wrap_lines=True)
     else:
         st.caption(say("room.link_unknown"))
     others = sum(person.leads and person.here for person in here.room.people if person.number != here.person.number)
@@ -265,7 +265,7 @@ def _take_home(here: Here) -> None:
                 raise RoomError("not_leading")
             return found.room
 
-        offer(say("room.as_html"), lambda: report_html(now(), language).encode(), f"commod_room_{seat.code}.html")
+        offer(say("room.as_html"), lambda: room_report_html(now(), language).encode(), f"commod_room_{seat.code}.html")
         offer(say("room.as_csv"), lambda: zipped_tables(now(), language), f"commod_room_{seat.code}.zip")
 
 

@@ -10,12 +10,11 @@ from typing import Any
 import pandas as pd
 
 from commod.charts.room import plot_answers, plot_guesses, plot_models
-from commod.dashboard.rooms.contents import Person, Room, Vote
-from commod.dashboard.rooms.contents import Question as Asked
+from commod.dashboard.rooms.contents import Member, Room, RoomQuestion, Vote
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.language import declared, phrase
-from commod.dashboard.views.lesson.script import Answer, Question
+from commod.dashboard.views.lesson.script import StepAnswer, StepQuestion
 from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
 
@@ -30,7 +29,7 @@ COMPARED = ("fairness", "accuracy", "change_rate", "worse")
 # ---- guesses ----
 
 
-def guessed(kept: Iterable[str], question: Question) -> list[float | str]:
+def guessed(kept: Iterable[str], question: StepQuestion) -> list[float | str]:
     """Guesses as they were made; what is no answer to this question, of a step that was changed, is left out."""
     return [
         guess for text in kept if (guess := question.guess(text if question.options else _number(text))) is not None
@@ -89,12 +88,12 @@ def stands(room: Room) -> list[Signed]:
     return [_signed(person, person.number, 1) for person in people]
 
 
-def votes(question: Asked) -> list[Signed]:
+def votes(question: RoomQuestion) -> list[Signed]:
     """What was sent to a question, round by round."""
     return [_signed(vote, vote.person_number, vote.round, vote.reason) for vote in question.votes if vote.link]
 
 
-def _signed(sent: Person | Vote, number: int, round: int, reason: str = "") -> Signed:
+def _signed(sent: Member | Vote, number: int, round: int, reason: str = "") -> Signed:
     return Signed(number, sent.name, round, model_of_link(sent.link), sent.figures, reason)
 
 
@@ -123,7 +122,7 @@ def _together(models: Sequence[Signed]) -> dict[tuple[int, float, float], list[S
     return found
 
 
-def names_of(models: Sequence[Signed], most: int = 8) -> str:
+def listed_names(models: Sequence[Signed], most: int = 8) -> str:
     """Their names, the first of them where they are many."""
     names = [model.name for model in models]
     return ", ".join(names[:most]) + (" …" if len(names) > most else "")
@@ -207,7 +206,7 @@ class Picture:
         return self.plot(self.rows, **self.options)
 
 
-def guesses(found: Sequence[float | str], question: Question, answer: Answer, language: str) -> Picture:
+def guesses(found: Sequence[float | str], question: StepQuestion, answer: StepAnswer, language: str) -> Picture:
     """What was guessed at a step, and what the model says."""
     say = partial(phrase, language)
     people, model = say("room.people"), say("room.model_says")
@@ -223,7 +222,7 @@ def guesses(found: Sequence[float | str], question: Question, answer: Answer, la
     return Picture(plot_guesses, bars, {"title": title, "people": people, "guesses": name, "answer": model})
 
 
-def choices(question: Asked, rounds: Mapping[int, str], language: str) -> Picture:
+def choices(question: RoomQuestion, rounds: Mapping[int, str], language: str) -> Picture:
     """How many chose each of two models, or neither, in each round."""
     say = partial(phrase, language)
     called = {"a": say("room.model_a"), "b": say("room.model_b"), "neither": say("room.neither")}
@@ -261,7 +260,7 @@ def models(signed: Sequence[Signed], kinds: Mapping[int, str], language: str, sw
             at = end.figures["fairness"], end.figures["accuracy"]
             rows.append(_row(kinds[2], *at, 1, end.name, f"move {end.number}", order))
     for (round, fairness, accuracy), there in _together(signed).items():
-        who = f"{names_of(there)} ({declared(language, in_words(there[0].settings))})"
+        who = f"{listed_names(there)} ({declared(language, in_words(there[0].settings))})"
         rows.append(_row(kinds[round], fairness, accuracy, len(there), who))
     if signed and "f_fairness" in signed[0].figures:  # drawn over those who stand at it
         rows.append(

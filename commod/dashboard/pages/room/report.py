@@ -17,7 +17,7 @@ from commod import __version__
 from commod.charts import export_chart
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.pictures import Picture
-from commod.dashboard.rooms.contents import Question, Room
+from commod.dashboard.rooms.contents import Room, RoomQuestion
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import data_in_words, in_words
 from commod.dashboard.text.escape import safe_csv
@@ -90,11 +90,11 @@ def zipped_tables(room: Room, language: str) -> bytes:
     return file.getvalue()
 
 
-def _asked(room: Room, lesson: str, name: str, language: str) -> tuple[script.Question, str]:
+def _asked(room: Room, lesson: str, name: str, language: str) -> tuple[script.StepQuestion, str]:
     """What was asked at a step and, once that was revealed, what the model says; nothing of a step not known here."""
     places = scenario(lesson, language).places if lesson in all_scenarios()[0] else {}
     if name not in places:
-        return script.Question(""), ""
+        return script.StepQuestion(""), ""
     at = live_stage(scenario(lesson, language).steps[places[name]], None)
     question = script.question(at)
     return question, question.in_words(script.answer(at).value) if (lesson, name) in room.revealed else ""
@@ -103,7 +103,7 @@ def _asked(room: Room, lesson: str, name: str, language: str) -> tuple[script.Qu
 CHART_WIDTH = 640
 
 
-def report_html(room: Room, language: str) -> str:
+def room_report_html(room: Room, language: str) -> str:
     """Everything that was shown in a room; guesses that were not revealed are counted only."""
     say, taught = partial(phrase, language), scenario(room.lesson, language)
     facts = [
@@ -148,14 +148,14 @@ def _step(room: Room, lesson: str, name: str, language: str) -> dict[str, Any]:
     return {**found, "rows": rows, "question": question.text, "answer": answer.words, "chart": chart}
 
 
-def _question(question: Question, language: str) -> dict[str, Any]:
+def _question(question: RoomQuestion, language: str) -> dict[str, Any]:
     title = f"{question.number}. {phrase(language, f'room.{question.kind}_open')}"
     rounds = pictures.rounds_of(question.rounds, language)
     found = (_pair if question.kind == "pair" else _sign)(question, rounds, partial(phrase, language), language)
     return {"title": title, "models": [], "moved": "", "text": [0], **found}
 
 
-def _pair(question: Question, rounds: Mapping[int, str], say: Callable[..., str], language: str) -> dict[str, Any]:
+def _pair(question: RoomQuestion, rounds: Mapping[int, str], say: Callable[..., str], language: str) -> dict[str, Any]:
     models = [(name, model) for name, model in (("a", question.a), ("b", question.b)) if model is not None]
     picture = pictures.choices(question, rounds, language)
     return {
@@ -166,7 +166,7 @@ def _pair(question: Question, rounds: Mapping[int, str], say: Callable[..., str]
     }
 
 
-def _sign(question: Question, rounds: Mapping[int, str], say: Callable[..., str], language: str) -> dict[str, Any]:
+def _sign(question: RoomQuestion, rounds: Mapping[int, str], say: Callable[..., str], language: str) -> dict[str, Any]:
     sent = pictures.votes(question)
     models, _ = pictures.comparable(sent)
     moved, twice = pictures.moves(sent), pictures.twice(sent)

@@ -7,7 +7,7 @@ import streamlit as st
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import board
 from commod.dashboard.pages.room.board import draw_model, draw_pair, trained
-from commod.dashboard.rooms.contents import Here, Question, Vote
+from commod.dashboard.rooms.contents import Here, RoomQuestion, Vote
 from commod.dashboard.rooms.names import REASON_LENGTH
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
@@ -18,7 +18,7 @@ from commod.dashboard.views.lesson import script as lesson_script
 from commod.dashboard.views.lesson.asking import ask, show_guess
 from commod.dashboard.views.lesson.progress import choose, lesson, progress
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import act, figures_of, is_for_rooms, known, leave, step_in_words, tell_guess
+from commod.dashboard.views.room import act, is_for_rooms, known, leave, room_figures, room_step_in_words, tell_guess
 from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say, say_declared
 
@@ -54,7 +54,7 @@ def _step(here: Here) -> None:
     if (room.lesson, room.step) in room.revealed:
         board.draw_guesses(room, step)
     else:
-        st.header(in_markdown(step_in_words(room)))
+        st.header(in_markdown(room_step_in_words(room)))
         if step is not None and room.closed is None:
             _guess(here, step.question)
     with st.container(horizontal=True, gap="small"):
@@ -65,7 +65,7 @@ def _step(here: Here) -> None:
             st.switch_page("app.py")
 
 
-def _guess(here: Here, question: lesson_script.Question) -> None:
+def _guess(here: Here, question: lesson_script.StepQuestion) -> None:
     """The guess at the room's step, made here or in the lesson."""
     room = here.room
     if progress().lesson != room.lesson:
@@ -83,7 +83,7 @@ def _guess(here: Here, question: lesson_script.Question) -> None:
     st.info(say("room.until_reveal"), icon=":material/hourglass_top:")
 
 
-def _answer(here: Here, question: Question) -> FitResult | None:
+def _answer(here: Here, question: RoomQuestion) -> FitResult | None:
     """The open question, and whether this person's answer is there; gives the model that can be voted for."""
     mine = _mine(here, question)
     st.header(say(f"room.{question.kind}_open"))
@@ -105,7 +105,7 @@ def _answer(here: Here, question: Question) -> FitResult | None:
     return result
 
 
-def _mine(here: Here, question: Question) -> Vote | None:
+def _mine(here: Here, question: RoomQuestion) -> Vote | None:
     votes = question.of_round(question.rounds)
     return next((vote for vote in votes if vote.person_number == here.person.number), None)
 
@@ -120,9 +120,9 @@ def _reason() -> None:
     st.text_area(say("room.why"), height=80, **mirrored("room_reason", known().reason, take))
 
 
-def _send(here: Here, question: Question, model: FitResult | None) -> None:
+def _send(here: Here, question: RoomQuestion, model: FitResult | None) -> None:
     if model is not None:
-        link, figures = link_of_model(model.settings), figures_of(model)
+        link, figures = link_of_model(model.settings), room_figures(model)
 
         def send() -> None:
             reason = str(st.session_state.get("room_reason", known().reason))
@@ -136,7 +136,7 @@ def _send(here: Here, question: Question, model: FitResult | None) -> None:
     st.page_link("app.py", label=say("room.another_setting"), icon=":material/tune:")
 
 
-def _choose(here: Here, question: Question, mine: str) -> None:
+def _choose(here: Here, question: RoomQuestion, mine: str) -> None:
     names = {name: say(f"room.{name}") for name in ("model_a", "model_b", "neither")}
     if mine:
         chosen = names["neither" if mine == "neither" else f"model_{mine}"]

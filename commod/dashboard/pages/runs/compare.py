@@ -21,8 +21,8 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_columns, html_table
 from commod.dashboard.views import controls
-from commod.dashboard.views.checks import changing_table, in_a_cell, meanings
-from commod.dashboard.views.explained import cards_of, tree_of
+from commod.dashboard.views.checks import changing_table, checks_in_words, in_a_cell
+from commod.dashboard.views.explained import cached_cards, tree_of
 from commod.explain.checks import CHECKS, Answer
 from commod.explain.concepts import guess_in_words, starts_in_words
 from commod.metrics.figures import CRITERIA, Figure, key_figures
@@ -160,7 +160,7 @@ def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
     place = changing_table(st, table())
     fair = "; ".join(f"{figure.in_sentence}: {figure.fair} is fair" for figure in key_figures() if figure.fair)
     same = f" Equal in all, and not shown: {listed(equal)}." if equal else ""
-    st.caption(f"On test people, with 95 % intervals in [ ]. {fair}.{same}", help=meanings())
+    st.caption(f"On test people, with 95 % intervals in [ ]. {fair}.{same}", help=checks_in_words())
     _overlap(shown)
     _inside(shown)
 
@@ -265,9 +265,11 @@ def _inside(shown: Sequence[Shown]) -> None:
         parts = []
         for one in shown:
             starts = f"Start: {starts_in_words(one.result.g, one.result.task.spec.outcomes)}."
-            parts.append((one.title, f"{starts} {guess_in_words(one.result.concepts)}".strip(), cards_of(one.result)))
+            parts.append(
+                (one.title, f"{starts} {guess_in_words(one.result.concepts)}".strip(), cached_cards(one.result))
+            )
         st.html(html_columns(parts))
-        controls.control("depth")
+        controls.draw_control("depth")
         depth = session.current().depth
         st.html(html_columns([(one.title, *_tree(one, depth)) for one in shown]))
 

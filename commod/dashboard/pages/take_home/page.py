@@ -15,7 +15,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, draw_pending, get, in_line, result_of, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.model.standalone import MOST_PEOPLE, grid_of, page_html
+from commod.dashboard.model.standalone import MOST_PEOPLE, page_html, settings_on_page
 from commod.dashboard.pages.take_home.files import file_name, model_card, predictions_csv
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided
@@ -185,7 +185,7 @@ def _page(result: FitResult) -> Pending | None:
     name, address = file_name(result, "page", "html"), (st.context.url or "").partition("/take_home")[0]
 
     def ready(parts: list[bytes]) -> None:
-        make = partial(page_html, settings, grid_of(settings), parts, people=rows, app=address)
+        make = partial(page_html, settings, settings_on_page(settings), parts, people=rows, app=address)
         offer("Page as HTML", lambda: make().encode(), name, place=place, key="take_page", icon=":material/web:")
 
     def look(ticket: Ticket) -> None:

@@ -17,8 +17,8 @@ from commod.dashboard.text.escape import bold
 from commod.dashboard.text.glossary import tip, words
 from commod.dashboard.text.html import cards_of, document, nodes_of
 from commod.datasets import Task
-from commod.datasets.choice_options import ROLES, roles_json
-from commod.datasets.raw import in_words as rule_in_words
+from commod.datasets.choice import ROLES, roles_json
+from commod.datasets.raw import rule_in_words as rule_in_words
 from commod.experiments.checks import Evidence
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits

@@ -14,9 +14,8 @@ from commod.dashboard.text.verdicts import ONE_WAY, changes_by_direction, direct
 from commod.experiments.checks import Evidence
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
-from commod.explain.checks import AGAIN
+from commod.explain.checks import AGAIN, explain_certainty
 from commod.explain.groups import beyond_in_words, extremes_in_words, margins_in_words
-from commod.explain.plausibility import explain_certainty
 from commod.metrics.figures import CRITERIA, FIGURES, figure_of, title_of
 from commod.wording import with_capital
 

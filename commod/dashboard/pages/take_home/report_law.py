@@ -8,7 +8,7 @@ import pandas as pd
 from commod.dashboard.model.fitted import FitResult
 from commod.datasets import is_shipped, load_task
 from commod.datasets.load import data_of
-from commod.metrics.impact import impact_table
+from commod.metrics.fairness import impact_table
 
 UNKNOWN = "not known"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts.bars import ACCOUNTS, plot_waterfall, term_styles
+from commod.charts.people import ACCOUNTS, plot_waterfall, term_styles
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.what_if.person import Person
@@ -50,7 +50,7 @@ def _minus(text: str) -> str:
 # ---- before and after the edit ----
 
 
-def read_out(person: Person) -> None:
+def read_aloud(person: Person) -> None:
     """What f and g say, as recorded and as edited."""
     recorded = _verdict(person, person.scores.iloc[0], "" if person.edits else "**", label=person.label)
     if person.edits:
@@ -201,7 +201,7 @@ def _sum_rows(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
 # ---- SHAP ----
 
 
-def draw_shap(person: Person) -> None:
+def draw_person_shap(person: Person) -> None:
     """SHAP's account of this person beside COMMOD's own; to be called last, since it may take a while."""
     st.header("SHAP's account beside it", anchor=False)
     own = explain_sum(person.result.g, person.task, person.edited, by="column").set_index("term")

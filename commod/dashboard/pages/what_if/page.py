@@ -23,7 +23,7 @@ def show() -> None:
     choose(result, state)
     session.keep_link(person=str(state.person))
     person = person_of(result, state)
-    accounts.read_out(person)
+    accounts.read_aloud(person)
     left, right = st.columns(2, gap="large")
     with left:
         accounts.draw_sum(person)
@@ -33,7 +33,7 @@ def show() -> None:
         suggest_edits(person, state)
     # What may take a while comes last: the page above is complete without it.
     with left:
-        accounts.draw_shap(person)
+        accounts.draw_person_shap(person)
     draw_pending(
         Pending(
             submit(tasks.refits(result)),

@@ -34,7 +34,7 @@ _reading_large = Lock()
 
 
 @dataclass(eq=False)
-class Draft(Held):
+class TableDraft(Held):
     """A file that was read, and what has been chosen of it so far."""
 
     name: str = ""
@@ -55,7 +55,7 @@ class Draft(Held):
     def forget(self) -> None:
         """Be as empty as a new draft."""
         super().forget()
-        empty = Draft(uploads=self.uploads + 1)
+        empty = TableDraft(uploads=self.uploads + 1)
         vars(self).clear()
         vars(self).update(vars(empty))
 
@@ -86,10 +86,10 @@ class Draft(Held):
         return self._looks[key]
 
 
-draft = PageState("your_data", Draft)
+draft = PageState("your_data", TableDraft)
 
 
-def _look(here: Draft, choice: Choice) -> DataPreview:
+def _look(here: TableDraft, choice: Choice) -> DataPreview:
     rows, place = len(here.frame), st.empty()
     some = here.frame.sample(min(LOOKED_AT, rows), random_state=0).sort_index()
 
@@ -139,7 +139,7 @@ def read(content: bytes, name: str) -> None:
     try:
         with _one_large_file(len(content)):
             table = read_table(content)
-        draft.set(Draft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
+        draft.set(TableDraft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
     except (TableError, NoRoomError) as error:
         old.problem = f"{name[:60]}: {error}"
     except Exception:  # whatever a file does to its reader, the page goes on

@@ -17,7 +17,7 @@ from commod.datasets.grouping import CROSS
 from commod.datasets.raw import OTHER
 from commod.datasets.task import CONFIRM_SHARE, TEST_SHARE
 from commod.metrics import MIN_GROUP, left_out_in_words
-from commod.metrics.small_groups import least_people
+from commod.metrics.counts import least_people
 from commod.uploads.limits import count_of
 
 # How many rows make a group that is not small in the test part.

@@ -10,7 +10,7 @@ from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult, trouble_in_words
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.pages.your_data import groups, roles
-from commod.dashboard.pages.your_data.draft import Draft, UnansweredError, draft, kept
+from commod.dashboard.pages.your_data.draft import TableDraft, UnansweredError, draft, kept
 from commod.dashboard.state import session
 from commod.dashboard.state.own_data import NoRoomError, OwnData, own_data
 from commod.dashboard.state.settings import Settings, defaults
@@ -239,7 +239,7 @@ def _forget() -> None:
     own, uploads = own_data(), draft().uploads
     gone = own.task.spec.title if own else ""
     session.forget_own()
-    draft.set(Draft(uploads=uploads + 1, forgotten=gone))
+    draft.set(TableDraft(uploads=uploads + 1, forgotten=gone))
     st.session_state.pop(f"upload_{uploads}", None)
 
 

@@ -9,15 +9,15 @@ from commod.dashboard.jobs.service import result_of
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.views.lesson.progress import Progress, carry, lesson
-from commod.dashboard.views.lesson.script import Question, in_markdown
-from commod.dashboard.views.lesson.steps import Stage, Step
+from commod.dashboard.views.lesson.script import StepQuestion, in_markdown
+from commod.dashboard.views.lesson.steps import LessonStep, StepModels
 from commod.dashboard.views.words import say
 from commod.experiments.sweep import Cell
 
 
-def live_stage(step: Step, place: Any, here: Settings | None = None) -> Stage:
+def live_stage(step: LessonStep, place: Any, here: Settings | None = None) -> StepModels:
     """The step with its models, each waited for when it is first asked for, its progress shown at `place`."""
-    return Stage(
+    return StepModels(
         step,
         lambda settings: result_of(tasks.fit(settings), place, "Training"),
         lambda model: result_of(tasks.shap(model), place, "SHAP"),
@@ -26,7 +26,7 @@ def live_stage(step: Step, place: Any, here: Settings | None = None) -> Stage:
     )
 
 
-def ask(here: Progress, place: int, question: Question) -> None:
+def ask(here: Progress, place: int, question: StepQuestion) -> None:
     """The question of the step at a place, with a form for the guess."""
     name = lesson(here).steps[place].name
     key = f"guess_at_{name}"
@@ -60,7 +60,7 @@ def ask(here: Progress, place: int, question: Question) -> None:
             st.warning(say("lesson.number_please", most=question.most), icon=":material/help:")
 
 
-def show_guess(here: Progress, place: int, question: Question, guess: float | str) -> None:
+def show_guess(here: Progress, place: int, question: StepQuestion, guess: float | str) -> None:
     """The guess as it was made, and a way to make another."""
 
     def again() -> None:

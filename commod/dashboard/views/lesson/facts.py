@@ -18,15 +18,15 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.language import phrase
 from commod.dashboard.text.verdicts import directions
-from commod.dashboard.views.lesson.steps import Stage, Step
+from commod.dashboard.views.lesson.steps import LessonStep, StepModels
 from commod.explain import ShapComparison
-from commod.explain.plausibility import SURE
+from commod.explain.checks import SURE
 from commod.metrics.counts import Counts
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
 
 
-class Facts:
+class NamedFigures:
     """Named figures of something; it is made when one of them is first asked for."""
 
     def __init__(self, names: Mapping[str, Callable[[Any], Any]], make: Callable[[], Any]) -> None:
@@ -48,7 +48,7 @@ def figure(model: FitResult, name: str, column: str = "g") -> float:
     return float(model.figures.loc[name, column])
 
 
-def group_table(model: FitResult) -> pd.DataFrame:
+def groups_of_model(model: FitResult) -> pd.DataFrame:
     """Each group: ``group, people, base_rate, positive, wrong, found`` and ``blamed``.
 
     Rates of 1 among labels and among f's decisions, of f's wrong decisions, and of f's 1 among those whose label is 1
@@ -73,12 +73,12 @@ def group_table(model: FitResult) -> pd.DataFrame:
 GROUP = tuple("name people share base_rate positive positives wrong found blamed changed raised lowered gained".split())
 
 
-def _groups(model: FitResult, step: Step) -> list[Any]:
+def _groups(model: FitResult, step: LessonStep) -> list[Any]:
     """Each group with its rates, and its changes; computed once for a whole class."""
     names = [step.called(group) for group in model.task.groups]
 
     def made() -> list[Any]:
-        table = group_table(model).join(model.changes[["changed", "raised", "lowered"]])
+        table = groups_of_model(model).join(model.changes[["changed", "raised", "lowered"]])
         rates = ["base_rate", "positive", "wrong", "found", "blamed"]
         return list(
             table.assign(
@@ -93,7 +93,7 @@ def _groups(model: FitResult, step: Step) -> list[Any]:
     return model.keep(f"groups {names}", made)
 
 
-def _by_rate(model: FitResult, step: Step) -> list[Any]:
+def _by_rate(model: FitResult, step: LessonStep) -> list[Any]:
     """The groups, that of which f decides 1 less often first."""
     return sorted(_groups(model, step), key=lambda group: group.positive)
 
@@ -101,7 +101,7 @@ def _by_rate(model: FitResult, step: Step) -> list[Any]:
 def _one_sided(model: FitResult) -> tuple[int, int]:
     """How many flips reach g's P-Rule: only new positives in the group with fewer, only fewer in the other one."""
     level = figure(model, "p_rule")
-    low, high = group_table(model).sort_values("positive").itertuples()
+    low, high = groups_of_model(model).sort_values("positive").itertuples()
     more = math.ceil(low.people * (level * high.positive - low.positive))
     return more, math.ceil(high.people * (high.positive - low.positive / level))
 
@@ -133,7 +133,7 @@ def _sure(model: FitResult) -> np.ndarray:
 
 def p_rule_of_labels(model: FitResult) -> float:
     """Of a model that is always right."""
-    rates = group_table(model)["base_rate"]
+    rates = groups_of_model(model)["base_rate"]
     return float(rates.min() / rates.max())
 
 
@@ -199,7 +199,7 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     "concept": _concept,
 }
 # The same, but for the names that a language has for groups and people.
-NAMED: dict[str, Callable[[FitResult, Step], Any]] = {
+NAMED: dict[str, Callable[[FitResult, LessonStep], Any]] = {
     "people": lambda model, step: step.called(model.task.spec.people),  # what they are called
     "groups": _groups,
     "low": lambda model, step: _by_rate(model, step)[0],
@@ -207,20 +207,20 @@ NAMED: dict[str, Callable[[FitResult, Step], Any]] = {
 }
 
 
-def _of_model(at: Stage, which: str) -> Facts:
+def _of_model(at: StepModels, which: str) -> NamedFigures:
     named = {name: lambda model, fact=fact: fact(model, at.step) for name, fact in NAMED.items()}
-    return Facts(MODEL | named, lambda: getattr(at, which))
+    return NamedFigures(MODEL | named, lambda: getattr(at, which))
 
 
 # ---- of the move from one model to another ----
 
 
-def _kept(at: Stage) -> int:
+def _kept(at: StepModels) -> int:
     """How many of those who are changed after the move were so before."""
     return int((at.after.changed_test & at.before.changed_test).sum())
 
 
-MOVE: dict[str, Callable[[Stage], Any]] = {
+MOVE: dict[str, Callable[[StepModels], Any]] = {
     "fewer": lambda at: _changed(at.before) - _changed(at.after),
     "kept": _kept,
     "played": lambda at: at.shown.model() != at.step.end.model(),  # whether the sliders are elsewhere by now
@@ -232,7 +232,7 @@ MOVE: dict[str, Callable[[Stage], Any]] = {
 RIVAL = ("title", "changed", "better", "worse", "worse_share", "p_rule", "accuracy")
 
 
-def of_rival(at: Stage, method: str) -> SimpleNamespace:
+def of_rival(at: StepModels, method: str) -> SimpleNamespace:
     """What another method of the step does to people, on test: its title and key figures, and changes in people."""
     scene, after = at.after.scene, at.rivals[method].decisions_test.astype(int)
     changed = after != scene.decisions_test
@@ -261,7 +261,7 @@ def _people_paying(title: str, model: FitResult) -> SimpleNamespace:
 PAYING = ["title", "p_rule", "accuracy", "changed", "better", "worse"]
 
 
-def rivals_paying(at: Stage) -> pd.DataFrame:
+def rivals_paying(at: StepModels) -> pd.DataFrame:
     """Who pays: COMMOD with and without its brakes, and the step's other methods. Columns of `PAYING`."""
     brakes = phrase(at.step.language, "lesson.without_brakes")
     own = [_people_paying("COMMOD", at.after), _people_paying(brakes, at.unbraked)]
@@ -269,7 +269,7 @@ def rivals_paying(at: Stage) -> pd.DataFrame:
     return pd.DataFrame([vars(row) for row in rows])[PAYING]
 
 
-def beside_paying(at: Stage) -> pd.DataFrame:
+def beside_paying(at: StepModels) -> pd.DataFrame:
     """Who pays: the model before the move, after it, and the other one of the step. Columns of `PAYING`."""
     moved = {name for name, _ in (*at.step.goal, *at.step.beside)}
     rows = []
@@ -303,26 +303,26 @@ SHAP: dict[str, Callable[[ShapComparison], Any]] = {
 
 # ---- all of them ----
 
-# The models that a text can speak of, by their names in `Stage`.
+# The models that a text can speak of, by their names in `StepModels`.
 MODELS = ("before", "after", "live", "beside", "far", "other", "unbraked")
 # The settings.
 SETTINGS = ("start", "end", "here")
 
 
-def names_at(at: Stage) -> dict[str, Any]:
+def names_at(at: StepModels) -> dict[str, Any]:
     """What the texts of a step can name."""
     return {
         "start": at.step.start,
         "end": at.step.end,
         "here": at.shown,
         **{which: _of_model(at, which) for which in MODELS},
-        "rivals": Facts({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
-        "move": Facts(MOVE, lambda: at),
-        "shap": Facts(SHAP, lambda: at.shap),
+        "rivals": NamedFigures({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
+        "move": NamedFigures(MOVE, lambda: at),
+        "shap": NamedFigures(SHAP, lambda: at.shap),
     }
 
 
-def known_names(step: Step) -> set[str]:
+def known_names(step: LessonStep) -> set[str]:
     """Everything that `names_at` gives, as it is written in a text: all that a text may name."""
     rivals = _with_parts([name for name, _ in step.rivals], {name: RIVAL for name, _ in step.rivals})
     return {*_known_of_every_step(), *(f"rivals.{name}" for name in rivals)}
@@ -353,7 +353,7 @@ def _with_parts(names: Iterable[str], parts: Mapping[str, Iterable[str]]) -> lis
 DP, EO, TRUTH, BEGAN, HERE = "dp", "eo", "truth", "began", "here"
 
 
-def conflict_paths(at: Stage) -> pd.DataFrame:
+def conflict_paths(at: StepModels) -> pd.DataFrame:
     """P-Rule and mistreatment (``p_rule, dm``) along ``lambda_fair``, a path or a point for each ``kind``."""
     columns = ["kind", "lambda_fair", "p_rule", "dm"]
     points = [

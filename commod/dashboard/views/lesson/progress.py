@@ -10,7 +10,7 @@ from commod.dashboard.state.page_state import PageState
 from commod.dashboard.views import room
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario, all_scenarios, scenario
 from commod.dashboard.views.lesson.script import LETTERS
-from commod.dashboard.views.lesson.steps import Step
+from commod.dashboard.views.lesson.steps import LessonStep
 from commod.dashboard.views.words import say
 
 
@@ -119,7 +119,7 @@ def follow_room() -> None:
     progress().pressed = False
 
 
-def stage(here: Progress) -> Step:
+def stage(here: Progress) -> LessonStep:
     """Put the sliders to where the step begins, when it is opened; see whether the check can be shown."""
     step = lesson(here).steps[here.step]
     # Who comes back from another page with other data finds the step as it was left, too.
@@ -137,6 +137,6 @@ def stage(here: Progress) -> Step:
     return step
 
 
-def arrived(step: Step) -> bool:
+def arrived(step: LessonStep) -> bool:
     """Whether the sliders stand where the check is made."""
     return not step.goal or session.current().model() == step.end.model()

@@ -25,7 +25,7 @@ from commod.dashboard.text.language import LANGUAGES
 from commod.dashboard.text.menu import PAGES
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.facts import known_names
-from commod.dashboard.views.lesson.steps import SHOWS, Paragraph, Step
+from commod.dashboard.views.lesson.steps import SHOWS, LessonStep, Paragraph
 from commod.datasets import TASKS
 from commod.models.competitors import METHODS
 from commod.uploads.json_file import place_and_reason
@@ -41,7 +41,7 @@ _TEXTS = ("title", "text", "question", "unit", "options", "says", "told", "talk"
 _PARAGRAPHS = ("text", "told")
 # Tables of a step, and what is said of it besides.
 _TABLES = ("goal", "beside", "rivals")
-_KNOWN = [name for name in (*Step.__struct_fields__, "data") if name not in ("language", "names")]
+_KNOWN = [name for name in (*LessonStep.__struct_fields__, "data") if name not in ("language", "names")]
 # How a figure may be written: 3, 1,234, 0.44, 12 %.
 _FORMAT = re.compile(r"\+?,?(\.[0-4])?[dfg%]?")
 
@@ -57,7 +57,7 @@ class Scenario:
     name: str
     language: str
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[LessonStep, ...]
 
     @property
     def minutes(self) -> float:
@@ -148,7 +148,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scenario:
     """The scenario of a file that says everything; ScenarioError if something in it is wrong."""
-    file, steps = _file(path.name, entries), list[Step]()
+    file, steps = _file(path.name, entries), list[LessonStep]()
     try:
         tables = add_tables(path, file.tables)
     except ValueError as error:
@@ -170,7 +170,7 @@ def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scen
     return Scenario(path.name.split(".")[0], language, file.title, tuple(steps))
 
 
-def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, names: dict[str, str]) -> Step:
+def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, names: dict[str, str]) -> LessonStep:
     made = {name: value for name, value in entry.items() if name not in ("data", "start")}
     for name in _TABLES:
         if isinstance(made.get(name), dict):
@@ -179,7 +179,7 @@ def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, 
         if isinstance(made.get(name), list):
             made[name] = [{"text": said} if isinstance(said, str) else said for said in made[name]]
     try:
-        return msgspec.convert(made | {"start": start, "language": language, "names": tuple(names.items())}, Step)
+        return msgspec.convert(made | {"start": start, "language": language, "names": tuple(names.items())}, LessonStep)
     except msgspec.ValidationError as error:
         raise ScenarioError(f"{where}: {place_and_reason(error)}.") from None
 
@@ -218,7 +218,7 @@ def _check_control(where: str, name: str, value: Any, task: str) -> None:
         raise ScenarioError(f"{where}: {name} cannot be {value!r}: choose from {options}.")
 
 
-def _check_step(where: str, step: Step) -> None:
+def _check_step(where: str, step: LessonStep) -> None:
     """What a type does not tell: names, places and numbers that must be known."""
     if not re.fullmatch(r"[a-z0-9_]{1,40}", step.name) or step.name.isdecimal():
         raise ScenarioError(f"{where}: the name must be of small letters, digits and _, and no number.")
@@ -250,7 +250,7 @@ def _check_step(where: str, step: Step) -> None:
     _check_texts(where, step)
 
 
-def _check_expression(where: str, expression: str, step: Step) -> None:
+def _check_expression(where: str, expression: str, step: LessonStep) -> None:
     try:
         facts = script.facts_in(expression)
     except TemplateError:
@@ -260,7 +260,7 @@ def _check_expression(where: str, expression: str, step: Step) -> None:
         _check_fact(where, fact, step)
 
 
-def _check_texts(where: str, step: Step) -> None:
+def _check_texts(where: str, step: LessonStep) -> None:
     paragraphs = (*step.text, *step.told)
     for said in paragraphs:
         _check_expression(where, said.when, step)
@@ -286,7 +286,7 @@ def _fields(where: str, text: str) -> Iterator[tuple[str, str]]:
         raise ScenarioError(f"{where}: a text has a brace that is not a fact ({error}): “{text[:60]}…”") from None
 
 
-def _check_fact(where: str, name: str, step: Step) -> None:
+def _check_fact(where: str, name: str, step: LessonStep) -> None:
     if name not in (known := known_names(step)):
         raise ScenarioError(f"{where}: the fact {_unknown(name, sorted(known))}")
 

@@ -11,14 +11,14 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import fill, phrase
 from commod.dashboard.views.lesson.facts import names_at
-from commod.dashboard.views.lesson.steps import Paragraph, Stage
+from commod.dashboard.views.lesson.steps import Paragraph, StepModels
 
 # Of the options of a question.
 LETTERS = "abcdefgh"
 
 
 @dataclass(frozen=True)
-class Question:
+class StepQuestion:
     """What is asked before anything is moved: for a number, or, if there are options, for one of them."""
 
     text: str
@@ -45,7 +45,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class StepAnswer:
     """What the model says: the number or the option, and the sentence that tells it.
 
     A number within `near` counts as right, and so do the options in `also`.
@@ -57,35 +57,35 @@ class Answer:
     also: tuple[str, ...] = ()
 
 
-def text(at: Stage) -> list[str]:
+def text(at: StepModels) -> list[str]:
     """Paragraphs before the question."""
     return _paragraphs(at, at.step.text)
 
 
-def told(at: Stage) -> list[str]:
+def told(at: StepModels) -> list[str]:
     """Paragraphs after the answer."""
     return _paragraphs(at, at.step.told)
 
 
-def _paragraphs(at: Stage, paragraphs: Iterable[Paragraph]) -> list[str]:
+def _paragraphs(at: StepModels, paragraphs: Iterable[Paragraph]) -> list[str]:
     names = names_at(at)
     return [fill(at.step.language, said.text, **names) for said in paragraphs if _value(said.when, names)]
 
 
-def question(at: Stage) -> Question:
+def question(at: StepModels) -> StepQuestion:
     """What is asked."""
     step, names = at.step, names_at(at)
     written, unit = (fill(step.language, text, **names) for text in (step.question, step.unit))
-    return Question(written, unit, int(_value(step.most or 0, names)), step.options)
+    return StepQuestion(written, unit, int(_value(step.most or 0, names)), step.options)
 
 
-def answer(at: Stage) -> Answer:
+def answer(at: StepModels) -> StepAnswer:
     """What the models say to it."""
     step, names = at.step, names_at(at)
     value, options = round(_value(step.answer, names)), step.options
     also = str(_value(step.also, names)) if step.also != "" else ""
     shown = options[value] if options else value
-    return Answer(
+    return StepAnswer(
         shown if options else float(value),
         fill(step.language, step.says, **names, value=shown),
         step.near,
@@ -93,7 +93,7 @@ def answer(at: Stage) -> Answer:
     )
 
 
-def check(answer: Answer, said: float | str, language: str) -> tuple[bool, str]:
+def check(answer: StepAnswer, said: float | str, language: str) -> tuple[bool, str]:
     """Whether a guess is right, and a word on it."""
     if isinstance(answer.value, str) or isinstance(said, str):
         right = said == answer.value

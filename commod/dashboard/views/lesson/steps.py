@@ -21,7 +21,7 @@ class Paragraph(Struct, frozen=True, forbid_unknown_fields=True):
     when: str = "true"
 
 
-class Step(Struct, frozen=True, forbid_unknown_fields=True):
+class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     """One step of a lesson, in one language."""
 
     name: str  # in links
@@ -72,7 +72,7 @@ SHOWS = tuple(
 
 
 @dataclass(frozen=True)
-class Stage:
+class StepModels:
     """A step with its models.
 
     `fit` gives COMMOD at a setting, `compare` SHAP next to it, and `train` another method on the scene of a setting,
@@ -80,7 +80,7 @@ class Stage:
     the sliders stand.
     """
 
-    step: Step
+    step: LessonStep
     fit: Callable[[Settings], FitResult]
     compare: Callable[[FitResult], ShapComparison]
     train: Callable[[Settings, str, float], Model]
