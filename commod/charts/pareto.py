@@ -70,7 +70,8 @@ def plot_pareto(
     layers = [lines, points]
     for kinds, side, how in (
         ([CURRENT, DEPLOYED], 1, {"dx": 9, "dy": -11, "fontSize": 16, "fontWeight": "bold"}),
-        ([SWEEP, SPLITS, TRIED], aside, {"dy": -8, "fontSize": 12}),
+        ([SWEEP, TRIED], aside, {"dy": -8, "fontSize": 12}),
+        ([SPLITS], 0, {"dy": -12, "fontSize": 12, "align": "center"}),
         ([PATH], -aside, {"dy": 10, "fontSize": 12}),
     ):
         named = base.transform_filter(alt.FieldOneOfPredicate("kind", kinds)).transform_filter("datum.label != ''")

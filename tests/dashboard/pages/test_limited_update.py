@@ -189,7 +189,7 @@ def test_what_if_says_why_g_does_not_act():
         app = fine(run("pages/what_if.py", **to_link(LIMITED), person=str(person)))
         spared = "g does not act here, and its score is f's: f says “passes the bar”" in captions(app)
         assert spared == (result.scene.logit_test[person] > 0)
-        assert ("Here r =" in captions(app)) != spared
+        assert ("by r = " in captions(app)) != spared
 
 
 @pytest.mark.slow

@@ -159,7 +159,7 @@ def test_what_if_adds_up_and_says_whether_it_would_happen_again():
     text = plain(words(app))
     assert "**f** gives “passes the bar” 2.4%" in text
     assert "**g** gives it 59.3%" in text
-    assert any("Here r = −0.10. It is below 0, so the decision turns" in caption.value for caption in app.caption)
+    assert any("r = −0.10" in caption.value for caption in app.caption)
     line = next(m.value for m in app.main.markdown if "Would it happen again?" in m.value)
     assert re.search(r"\*\*Would it happen again\?\*\* :\w+\[:material/\w+: [\w ]+\.\] As recorded,", line)
 

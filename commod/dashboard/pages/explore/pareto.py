@@ -84,7 +84,7 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None, splits: Refits 
     if sweep is not None:
         figure = CRITERIA[here.fairness].figure
         named = sweep[sweep["best"]].sort_values(figure.name, ascending=figure.direction > 0).index
-        named = named[len(named) // 4] if len(named) > 2 else None
+        named = named[len(named) // 2] if len(named) > 2 else None
         columns = figure.name, *_MEASURES, "settings", "best"
         for place, (*shown, best) in zip(sweep.index, _values(sweep, *columns), strict=True):
             label = say("explore.frontier") if place == named else ""
