@@ -104,8 +104,8 @@ def _tell(record: Mapping[str, Any]) -> None:
     """Who decided what; its hash has been found right when it was read."""
     signed, model = record["signature"], record["model"]
     st.success(
-        f"The file is as it was signed: its hash is right. That does not prove who wrote the file. Signed on {signed['signed']}, "
-        f"in the name of {escape_markdown(signed['who'])}, {escape_markdown(signed['role'])}; look again on "
+        "The file is as it was signed: its hash is right. That does not prove who wrote it. Signed on "
+        f"{signed['signed']}, in the name of {escape_markdown(signed['who'])}, {escape_markdown(signed['role'])}; look again on "
         f"{signed['look_again']}.",
         icon=":material/check:",
     )
