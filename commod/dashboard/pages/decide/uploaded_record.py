@@ -105,8 +105,8 @@ def _tell(record: Mapping[str, Any]) -> None:
     signed, model = record["signature"], record["model"]
     st.success(
         "The file is as it was signed: its hash is right. That does not prove who wrote it. Signed on "
-        f"{signed['signed']}, in the name of {escape_markdown(signed['who'])}, {escape_markdown(signed['role'])}; look again on "
-        f"{signed['look_again']}.",
+        f"{signed['signed']}, in the name of {escape_markdown(signed['who'])}, {escape_markdown(signed['role'])}; "
+        f"look again on {signed['look_again']}.",
         icon=":material/check:",
     )
     rows = [
