@@ -566,8 +566,8 @@ def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page.get_by_label("Who decides").fill("Ada")
     page.get_by_label("In what role").fill("head")
     page.get_by_label("Why", exact=True).fill("Few lose.")
-    page.get_by_role("button", name="Seal", exact=True).click()
-    page.get_by_text("Sealed with 1 requirement not met").wait_for()
+    page.get_by_role("button", name="Sign", exact=True).click()
+    page.get_by_text("Signed with 1 requirement not met").wait_for()
     still(page)
     with page.expect_download() as taken:
         page.get_by_role("button", name="Decision as JSON").click()

@@ -174,6 +174,7 @@ def test_every_part_follows_the_sliders_and_choices(browser, pages):
     path, grid = pages("law_school")
     page = opened(browser, path)
     parts = ["#changes", "#concepts", "#tree", "#checks", "#tradeoff .body"]
+    assert page.locator("#tradeoff .of_tried").is_hidden()
     seen = [page.locator(part).inner_html() for part in parts]
     page.locator("#set_lambda_fair").fill(str(len(grid["lambda_fair"]) - 1))
     now = [page.locator(part).inner_html() for part in parts]
@@ -188,6 +189,7 @@ def test_every_part_follows_the_sliders_and_choices(browser, pages):
         for answer in result.at_hand.values():
             assert f"{answer.part:,} of {answer.whole:,}" in page.locator("#checks").inner_text()
     assert page.locator("#tradeoff .chart .tried path[role]").count() == len(grid["update"])
+    assert page.locator("#tradeoff .of_tried").is_visible()
     page.locator("#set_fairness").select_option("equalized_odds")
     assert "mistreatment" in page.locator("#tradeoff .chart").text_content().lower()
     assert "fairness=equalized_odds" in page.url

@@ -112,7 +112,7 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             "sure",
-            "f sure of at most",
+            "Changes f was sure of at most",
             "f sure of at most {} of the changes",
             "Of the decisions that changed, the share to which f gave a probability of more than 90%.",
             0.25,
@@ -122,7 +122,7 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             "right",
-            "Rightly changed at least",
+            "Changes that are right at least",
             "at least {} of the changes right by the record",
             "Of the decisions that changed, the share that now agrees with the label in the data. If f is calibrated, "
             "that is one minus its probability for what it decided.",
@@ -132,7 +132,7 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             "again",
-            "Would happen again at least",
+            "Changes that happen again at least",
             "at least {} of the changes happen again",
             "Of the decisions that changed, the share that changes again in nine of ten refits on resampled training "
             "data or more.",

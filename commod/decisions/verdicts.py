@@ -16,8 +16,8 @@ Verdict = Literal["pass", "fail", "cannot tell", "does not apply"]
 VERDICTS: dict[Verdict, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?", "does not apply": "–"}
 # The chance with which that many more people settle it, if the value stays as it is.
 SETTLES = 0.8
-# Larger numbers of people are not named: hardly anyone has them.
-MOST_PEOPLE = 1_000_000
+# More people than so many times as many are not named: nobody tests them.
+MOST_TIMES = 10
 COLUMNS = (
     "requirement title wanted limit value low high refits_low refits_high verdict holds takes more_people sentence "
     "splits"
@@ -75,7 +75,7 @@ def more_people(measured: Measured, limit: float, people: int) -> float:
 
     With n people the interval reaches h towards the limit, which is d away. h shrinks with √n, so n · (h / d)² people
     bring its end to the limit if the value stays. That settles it in one case of two; for four of five, h is made
-    (1.96 + 0.84) / 1.96 times as long. NaN if more than `MOST_PEOPLE` are needed, or the value is unknown.
+    (1.96 + 0.84) / 1.96 times as long. NaN if that is more than `MOST_TIMES` as many, or the value is unknown.
     """
     low, high = measured.people
     distance = abs(measured.value - limit)
@@ -84,7 +84,7 @@ def more_people(measured: Measured, limit: float, people: int) -> float:
     if not distance > 0 or not math.isfinite(reach):
         return math.nan
     needed = people * (reach / distance * (z + float(ndtri(SETTLES))) / z) ** 2
-    return max(1.0, math.ceil(needed - people)) if needed <= MOST_PEOPLE else math.nan
+    return max(1.0, math.ceil(needed - people)) if needed <= MOST_TIMES * people else math.nan
 
 
 def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
@@ -117,14 +117,11 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
         told = f"Nobody of these {facts.people:,} people is worse off, but only an update by which nobody can lose"
         return row | {"sentence": f"{told} rules it out for all others."}
     if of_refits not in (None, "pass" if holds else "fail"):
-        return row | {
-            "sentence": f"{told}: refits on other training rows differ, which no more test people settle.{chance}"
-        }
+        return row | {"sentence": f"{told}: too close to call, since refits on other training rows disagree.{chance}"}
     more = more_people(measured, limit, facts.people)
     if math.isnan(more):
         side = "on the right side of" if holds else "short of"
-        never = f"it is {side} the limit, but so near to it that practically no number of test people would settle it"
-        return row | {"sentence": f"{told}: {never}.{chance}"}
+        return row | {"sentence": f"{told}: it is {side} the limit, but too close to call.{chance}"}
     people = "more test person" if more == 1 else "more test people"
     settled = f"would settle that it {'holds' if holds else 'does not hold'}, if the value stays"
     return row | {"more_people": more, "sentence": f"{told}: about {rounded(more)} {people} {settled}.{chance}"}

@@ -102,7 +102,7 @@ def test_how_many_more_people_is_rounded_says_which_way_and_ends_somewhere():
     assert "would settle that it holds, if the value stays." in told(0.82)["sentence"]
     never = told(0.7995)
     assert math.isnan(never["more_people"])
-    assert "it is short of the limit, but so near to it that practically no number" in never["sentence"]
+    assert "too close to call" in never["sentence"]
 
 
 def settled(value, low, high, limit):

@@ -104,7 +104,7 @@ _WRONG = {
     "lists in cells": (lambda: parquet(a=[[1], [2]], b=[1, 2], c=[1, 2]), "not single values"),
     "a parquet bomb": (swollen, "texts of more than 2,000 letters"),
     "a long parquet": (lambda: parquet(a=np.zeros(400_000), b=np.zeros(400_000), c=np.zeros(400_000)), "400,000 rows"),
-    "a page that swells": (lambda: swollen_page(260), "unpacks to more than 256 MB"),
+    "a page that swells": (lambda: swollen_page(260, hidden=False), "unpacks to more than 256 MB"),
     "many cells in few bytes": (
         lambda: parquet(**{f"c{i}": np.zeros(200_000) for i in range(110)}),
         "22 million cells",

@@ -12,7 +12,7 @@ import streamlit as st
 from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_methods, plot_scatter
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.glossary import tip, with_tooltips
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views import frame
 from commod.dashboard.views.chart import Table, draw
@@ -64,7 +64,7 @@ def versions_in_words() -> str:
 
 
 OWN_QUARTILES = "quartiles of our own AdvDebias"
-MARKS = {"better": "▼ better", "equal": "= equal", "worse": "▲ worse", "too few splits": "too few splits"}
+MARKS = {"better": " ▼", "equal": " =", "worse": " ▲", "too few splits": ""}
 # Behind a method that the paper's Table 1 does not have; † has another meaning in the names of methods.
 ADDED = " *"
 
@@ -87,15 +87,20 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
     # The paper prints its main definition, and demographic parity only.
     printed = source == next(iter(definitions)) and bool(cells["printed"].notna().any())
     places = list(TABLE1_CELLS) if printed else sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)})
+    st.markdown(tip("table1_cells"))
     if printed:
         st.markdown(_verdict(cells))
+    st.markdown("**Our COMMOD and other methods**, means over several splits of the data (Compare shows one split):")
     draw_wins([claim for claim in claims_of(cells) if claim.place in places], cuts, criterion)
 
     def words(cell: Mapping[Any, Any]) -> str:
-        text = f"{cell['change_rate']:.3f}\n[{cell['low']:.2f}, {cell['high']:.2f}] of {cell['splits']}"
+        text = f"{cell['change_rate']:.1%}\n[{cell['low']:.0%}, {cell['high']:.0%}] of {cell['splits']}"
         if printed and pd.notna(cell["printed"]):
-            text += f"\npaper {cell['printed']:.2f}: {MARKS[cell['verdict']]}"
+            text += f"\npaper {cell['printed']:.0%}{MARKS[cell['verdict']]}"
         return text
+
+    added = f"{ADDED.strip()} Not in the paper's table. " if set(rows) - set(METHOD_ROWS) else ""
+    st.caption(tip("table1_how", least=LEAST_SPLITS, added=added, effort=_effort(here)))
 
     draw_cells(
         cells,
@@ -106,9 +111,8 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
         caption="Change rates",
         label=lambda name: label_of(name) + ("" if name in METHOD_ROWS else ADDED),
     )
-    added = f"{ADDED.strip()} Not in the paper's table. " if set(rows) - set(METHOD_ROWS) else ""
-    st.caption(tip("table1_how", least=LEAST_SPLITS, added=added, effort=_effort(here)))
-    _cuts_and_f(here, data, criterion, list(definitions.values()))
+    with st.expander("f, and where the segments are cut"):
+        _cuts_and_f(here, data, criterion, list(definitions.values()))
     _pictures(here[here["error"] == ""], criterion, cuts)
 
 
@@ -128,8 +132,8 @@ def _verdict(cells: pd.DataFrame) -> str:
     counts = {name: int(said.get(name, 0)) for name in MARKS}
     missing = len(TABLE1_CELLS) - len(known)
     return (
-        f"Of the {len(TABLE1_CELLS)} cells that the paper prints for COMMOD: **{counts['better']} better** (fewer "
-        f"changes), **{counts['equal']} equal** (the printed number lies in our interval), **{counts['worse']} worse**"
+        f"**Our COMMOD and the paper's**, in {len(TABLE1_CELLS)} cells: **{counts['better']} better** (fewer changes), "
+        f"**{counts['equal']} equal** (the printed number lies in our interval), **{counts['worse']} worse**"
         + (f", {counts['too few splits']} with too few splits to tell" * (counts["too few splits"] > 0))
         + (f", {missing} without a model of ours" * (missing > 0))
         + "."
@@ -160,19 +164,20 @@ def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
     styles = styles_of(set(models["method"]))
     columns = point_columns(criterion, label="Method", split="Split", settings="Setting")
     st.subheader("Figure 7: fairness against accuracy")
+    st.markdown("A point is a model on one split. Bold: no model of its method is both fairer and more accurate.")
     st.html(html_legend(styles))
     draw(
         plot_methods,
         frame,
         alt="Accuracy against fairness of every model on every split.",
         table=Table("Models of Figure 7 as a table", "figure7_table", columns),
-        caption="Every model on every split; bold: not beaten by another of its method, on any split.",
         styles=styles,
         strong=label_of("commod"),
         fairness_title=figure.axis_title,
         upward=CRITERIA[criterion].upward,
     )
     st.subheader("Figure 1: changes at equal fairness")
+    st.markdown("A picture holds models of about equal fairness. Low and to the right is best.")
     frame = in_segments(frame, cuts, criterion)
     low, high = frame["accuracy"].quantile([0.02, 1.0])
     draw_segments(
@@ -214,13 +219,18 @@ def paper_figures(data: str) -> tuple[PaperFigure, ...]:
 def _example(frame: pd.DataFrame) -> None:
     figures = frame[frame["part"] == "figure"].set_index("name")["value"]
 
-    def beside(**names: str) -> str:
-        return "; ".join(f"{words} {figures[name]:.2f} (paper {FIGURE2[name]:.2f})" for name, words in names.items())
+    def beside(*names: str) -> str:
+        parts = []
+        for name in names:
+            figure = FIGURES[name.removesuffix("_f")]
+            form = ".0%" if figure.percent else ".2f"
+            parts.append(f"{figure.short_in_sentence} {figures[name]:{form}} (paper {FIGURE2[name]:{form}})")
+        return ", ".join(parts)
 
-    of_g = beside(p_rule="P-Rule", accuracy="accuracy", change_rate="share changed")
     st.markdown(
-        f"The COMMOD model with two concepts whose P-Rule on test is nearest to the printed one (λ_fair "
-        f"{figures['lambda_fair']:g}): {of_g}. f: {beside(p_rule_f='P-Rule', accuracy_f='accuracy')}."
+        "COMMOD explains its changes by concepts, features that go together. This is the model with two concepts whose "
+        f"P-Rule is nearest to the printed one (λ_fair {figures['lambda_fair']:g}). g: "
+        f"{beside('p_rule', 'accuracy', 'change_rate')}. f: {beside('p_rule_f', 'accuracy_f')}."
     )
     rows = []
     for concept, part in frame[frame["concept"] != ""].groupby("concept"):
@@ -238,9 +248,7 @@ def _example(frame: pd.DataFrame) -> None:
         )
     names_ = ("Concept", "Weight in r", "Its five largest features", "Changed, of those who show it most", "of others")
     st.html(html_table(names_, rows, caption="Concepts", text={2}))
-    st.caption(
-        "The paper prints concepts about age and one crime category, with shares of 1.0 and 0.0, and 0.0 and 0.08."
-    )
+    st.caption("In the paper: a concept about age, which changes 100% and 0%, and one about a crime, 0% and 8%.")
 
 
 # ---- a point for each model ----
@@ -257,6 +265,12 @@ def _concepts(models: pd.DataFrame) -> None:
         "concept_redundancy": ("Redundancy", "Redundancy (signed Jaccard index)"),
         "concept_size": ("Concept weights", "Concept weights that are not null"),
     }
+    own, frappe = (here.loc[here["method"] == name, list(axes)].mean() for name in ("commod", "frappe"))
+    st.markdown(
+        "Concepts are easier to read with fewer weights and less overlap. On average, two of COMMOD's overlap by "
+        f"{own['concept_redundancy']:.2f} and have {own['concept_size']:.1f} weights; two of FRAPPE's overlap by "
+        f"{frappe['concept_redundancy']:.2f} and have {frappe['concept_size']:.1f}. The paper finds the same."
+    )
     for place, (column, (name, title)) in zip(st.columns(2, gap="large"), axes.items(), strict=True):
         columns = _scatter_columns(("Decisions changed", ".1%"), (title, ".2f"))
         with place:
@@ -269,12 +283,6 @@ def _concepts(models: pd.DataFrame) -> None:
                 x_title="Decisions changed (%)",
                 y_title=title,
             )
-    own, frappe = (here.loc[here["method"] == name, list(axes)].mean() for name in ("commod", "frappe"))
-    st.markdown(
-        f"Mean redundancy {own['concept_redundancy']:.2f} against FRAPPE's {frappe['concept_redundancy']:.2f}; "
-        f"{own['concept_size']:.1f} weights against {frappe['concept_size']:.1f}. Both with two concepts. (The paper "
-        "shows curves without numbers: COMMOD below in redundancy and sparser at every number of changes.)"
-    )
 
 
 def _architectures(models: pd.DataFrame) -> None:
@@ -286,6 +294,14 @@ def _architectures(models: pd.DataFrame) -> None:
     labels = np.where(models["settings"].str.contains("linear"), *(style.label for style in styles))
     frame = models.assign(label=labels, x=models["p_rule"], y=models["accuracy"])
     columns = _scatter_columns((p_rule.axis_title, p_rule.format), (accuracy.title, accuracy.format))
+    fair = frame[frame["p_rule"] >= 0.6].groupby("label")[["p_rule", "accuracy"]].mean()
+    listed = "; ".join(
+        f"{name}: accuracy {row['accuracy']:.1%}, P-Rule {row['p_rule']:.2f}" for name, row in fair.iterrows()
+    )
+    st.markdown(
+        "COMMOD's correction is a weighted sum of features. Would a network do better? Means of the models with a "
+        f"P-Rule of 0.6 or more: {listed}. The paper finds the two alike."
+    )
     draw(
         plot_scatter,
         frame,
@@ -297,11 +313,6 @@ def _architectures(models: pd.DataFrame) -> None:
         percent=False,
         zero=False,
     )
-    fair = frame[frame["p_rule"] >= 0.6].groupby("label")[["p_rule", "accuracy"]].mean()
-    listed = "; ".join(
-        f"{name}: {row['accuracy']:.1%} at a mean P-Rule of {row['p_rule']:.2f}" for name, row in fair.iterrows()
-    )
-    st.markdown(f"Mean accuracy of models with a P-Rule of 0.6 or more: {listed}. The paper finds the two alike.")
 
 
 # ---- by depth of a tree ----
@@ -344,7 +355,10 @@ def _trees(models: pd.DataFrame, *, data: str) -> None:
         f"accuracy {figures.loc[name, 'accuracy']:.1%}, {figures.loc[name, 'change_rate']:.1%} changed"
         for name in names
     )
-    st.markdown(f"Matched models, means over splits: {near}.")
+    st.markdown(
+        "A small tree is asked who changed. At an F1 of 1 it finds all of them and nobody else. The three models are "
+        f"about as fair and accurate; means over splits: {near}."
+    )
     drawn = [column for column in TREES if column in frame]
     for place, column in zip(st.columns(len(drawn), gap="large"), drawn, strict=True):
         name, which = TREES[column]
@@ -378,6 +392,14 @@ def _posthoc(frame: pd.DataFrame) -> None:
     )
     own, trees = (frame[frame["model"] == name] for name in ("COMMOD", "FRAPPE + tree"))
     depths = trees[["depth"]].drop_duplicates()
+    means = frame[frame["depth"] == 0].groupby("model")["p_rule"].mean()
+    by_depth = trees.groupby("depth")["p_rule"].mean()
+    listed = ", ".join(f"{by_depth[depth]:.2f} at depth {depth}" for depth in (by_depth.index[0], by_depth.index[-1]))
+    st.markdown(
+        "Another method, FRAPPE, can be explained afterwards, by a tree. If the tree told all, it could take the "
+        f"place of FRAPPE's correction, and the P-Rule would stay {means['FRAPPE']:.2f}. It is {listed}. COMMOD needs "
+        f"no tree: {means['COMMOD']:.2f} (a line: it has no depth). Means over splits."
+    )
     parts = [own.drop(columns="depth").merge(depths, how="cross"), trees]  # COMMOD has no depth: its line is one model
     _draw_by_depth(
         pd.concat(part.assign(label=style.label) for part, style in zip(parts, styles, strict=True)),
@@ -387,14 +409,6 @@ def _posthoc(frame: pd.DataFrame) -> None:
         styles=styles,
         y_title=FIGURES["p_rule"].axis_title,
     )
-    means = frame[frame["depth"] == 0].groupby("model")["p_rule"].mean()
-    listed = ", ".join(
-        f"{value:.2f} at depth {depth}" for depth, value in trees.groupby("depth")["p_rule"].mean().items()
-    )
-    st.markdown(
-        f"Mean P-Rule over splits: COMMOD {means['COMMOD']:.2f}, FRAPPE itself {means['FRAPPE']:.2f}, FRAPPE with a "
-        f"tree in place of its correction {listed}. (COMMOD has no depth: its line is one model.)"
-    )
 
 
 # ---- scores, and the regressions ----
@@ -402,6 +416,12 @@ def _posthoc(frame: pd.DataFrame) -> None:
 
 def _calibration(frame: pd.DataFrame) -> None:
     styles = styles_of(["commod", "adv_debias"])
+    moves = frame.drop_duplicates("method").set_index("method")["score_move"]
+    st.markdown(
+        "On the dashed line g's scores are f's. The scores of those whose decision stays move by "
+        f"{100 * moves['commod']:.1f} points on average by COMMOD, {100 * moves['adv_debias']:.1f} by AdvDebias "
+        "(one split, models about as fair)."
+    )
     st.html(html_legend(styles))
     draw(
         plot_calibration,
@@ -410,11 +430,6 @@ def _calibration(frame: pd.DataFrame) -> None:
         table=Table("Figure 9 as a table", "figure9_table", SCORE_COLUMNS),
         styles=styles,
         strong=label_of("commod"),
-    )
-    moves = frame.drop_duplicates("method").set_index("method")["score_move"]
-    st.markdown(
-        f"Mean move of the scores of those whose decision stays: COMMOD {moves['commod']:.3f}, AdvDebias "
-        f"{moves['adv_debias']:.3f} (split 0, matched)."
     )
 
 
@@ -448,15 +463,16 @@ def _sensitivity(models: pd.DataFrame) -> None:
         for row in _regressions(sound).itertuples()
     ]
     headings = ("Data set", "Range of λ_fair", "Regressed", "R², ours", "R², paper", "Verdict")
+    st.markdown(tip("regressions"))
     st.html(html_table(headings, rows, caption="Regressions", text={1, 2, 5}))
-    st.caption(tip("regressions"))
 
 
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/paper.py")
     st.title("The paper, recomputed")
-    st.markdown(tip("paper_intro"))
+    st.html(with_tooltips([tip("paper_intro")]))
+    st.markdown(tip("paper_how"))
     st.header("Table 1: changes at equal fairness and accuracy")
     data, criterion = _choose()
     models = result("table1", data)

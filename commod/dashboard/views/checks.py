@@ -188,9 +188,10 @@ def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
         parts = [f"{subject} {verb} the {'one requirement that applies' if beside else 'requirement'}"]
         parts += [f"it {cannot}"] if untold else []
     else:
-        count = f"all {total}" if met == total else f"{met or 'none'} of {total}"
-        parts = [f"{subject} meets {count} requirements{' that apply' if beside else ''}"]
-        parts += [f"{failed} {'fails' if failed == 1 else 'fail'}"] if failed else []
+        count = f"all {total}" if total in (met, failed) else f"{met if met or not failed else failed} of {total}"
+        parts = [f"{subject} {'fails' if failed and not met else 'meets'} {count} requirements"]
+        parts[0] += " that apply" if beside else ""
+        parts += [f"fails {failed}"] if failed and met else []
         parts += [f"{untold} {cannot}"] if untold else []
     if beside:
         parts.append(f"{beside} {'does' if beside == 1 else 'do'} not apply, as nobody's decision changes")

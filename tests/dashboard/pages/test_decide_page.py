@@ -54,7 +54,7 @@ def decided():
 
 def test_without_a_requirement_the_page_says_what_to_do_and_shows_an_example():
     app = fine(run(PAGE, methods=METHODS))
-    assert "Nothing is required yet. Switch on what you care about" in words(app)
+    assert "Nothing is required yet." in words(app)
     assert TABLE not in tables(app)
     press(app, "The four-fifths rule: P-Rule at least 0.8")
     assert app.query_params["req"] == "p_rule:0.8"
@@ -82,19 +82,18 @@ def test_every_model_is_judged_by_every_requirement(decided):
         "At most 20% of the decisions changed",
         "Nobody worse off",
         "Decisions changed",
-        "Adverse impact ratio",
-        "Fisher's exact test",
+        "Four-fifths rule",
+        "Setting",
     ]
     assert len(found["All together"]) == 4  # on the screen, f, COMMOD's best, Oracle ROC
     assert "0.0% for everyone" in found["Nobody worse off"][1]
     assert found["Nobody worse off"][0].startswith('<span class="cx-who">On your screen</span><strong>✗ fail</strong>')
     assert "with other training rows" in words(app)  # of the model on the screen
-    assert "refits [" in found["A P-Rule of 0.5 or more"][0]
-    assert "refits [" not in found["A P-Rule of 0.5 or more"][2]
+    assert "refits [" not in "".join(found["A P-Rule of 0.5 or more"])
     assert "chosen on the people on whom it is judged" in captions(app)
     assert "Does another model do better?" in [header.value for header in app.header]
     assert re.search(r"less discriminatory alternatives: \d+ models searched\.", captions(app))
-    assert "On 18 November 2026" in captions(app)
+    assert "not legal advice" in captions(app).lower()
 
 
 @pytest.mark.slow
@@ -109,7 +108,7 @@ def test_four_groups_are_judged_as_two_are():
         assert "<strong>– does not apply</strong>" in found[wanted][1]
     assert "Does not apply, as nobody's decision changes: f, as it is." in captions(app)
     fill(app, who="Ada", role="head", why="So.")
-    press(app, "Seal")
+    press(app, "Sign")
     assert read_record(record_json(record_of(app)))["data"]["name"] == "law_school.race_sex"
 
 
@@ -165,7 +164,7 @@ def test_the_best_is_of_the_form_in_use():
 
 def test_features_and_direction_are_settings_and_one_click_keeps_them():
     app = fine(run(PAGE, req="kept_out:lsat;direction:improve", methods="commod"))
-    assert "meets none of 2 requirements; 2 fail." in words(app)
+    assert "fails all 2 requirements." in words(app)
     press(app, "Train it so: keep these features out and nobody can lose")
     assert app.query_params["without"] == "lsat"
     assert app.query_params["direction"] == "improve"
@@ -189,8 +188,8 @@ def test_the_sentence_counts_what_is_met():
 
     assert told(changed=0.1) == "f meets the requirement."
     assert told(changed=0.1, worse_off=0) == "f meets all 2 requirements."
-    assert told(changed=0.1, p_rule=0.8) == "f meets 1 of 2 requirements; 1 fails."
-    assert told(p_rule=0.8, dm=0.0) == "f meets none of 2 requirements; 2 fail."
+    assert told(changed=0.1, p_rule=0.8) == "f meets 1 of 2 requirements; fails 1."
+    assert told(p_rule=0.8, dm=0.0) == "f fails all 2 requirements."
     assert told(p_rule=0.8, right=0.5) == (
         "f does not meet the one requirement that applies; 1 does not apply, as nobody's decision changes."
     )
@@ -242,7 +241,7 @@ def candidate(name, verdicts, lost=0.0, better=0, worse=0, collapse=""):
         ({"verdicts": ["pass", "pass"], "lost": 0.034, "better": 40}, "less accurate by 1.4 points"),
         (
             {"verdicts": ["pass", "fail"], "better": 150, "worse": 7},
-            "changes 157 decisions, not 125; 7 worse off, not 5",
+            "7 worse off, not 5",
         ),
         ({"verdicts": ["does not apply", "fail"]}, ""),
         ({"verdicts": ["pass", "pass"], "collapse": "It decides everybody alike."}, "It decides everybody alike."),
@@ -287,12 +286,12 @@ def record_of(app):
 def signed():
     app = fine(run(PAGE, req="p_rule:0.5;changed:0.2;worse_off:0", methods=METHODS))
     fill(app, who="Ada <b>", role="head", why="Fair [enough](//evil.example).")
-    return press(app, "Seal")
+    return press(app, "Sign")
 
 
 def test_a_decision_needs_a_name_a_role_and_a_reason():
     app = run(PAGE, req="changed:0.2", methods="commod")
-    app = next(button for button in app.button if button.label == "Seal").click().run()
+    app = next(button for button in app.button if button.label == "Sign").click().run()
     assert [error.value for error in app.error] == [
         "Nothing is said under “who”: a decision needs a name, a role and a reason."
     ]
@@ -311,7 +310,7 @@ def test_what_is_signed_is_a_record_that_verifies(signed):
     }
     assert record["signature"]["rejected"]["f, as it is"] == "fails: a P-Rule of 0.5 or more"
     assert {each["requirement"]: each["verdict"] for each in record["verdicts"]}["worse_off"] == "fail"
-    assert "**Sealed with 1 requirement not met** on" in words(app)
+    assert "**Signed with 1 requirement not met** on" in words(app)
     assert not let_through(app)
     assert any(button.label == "Decision as JSON" for button in app.get("download_button"))
     assert verify_record(without_refits(record), load_task("law_school"))["agrees"].all()
@@ -344,7 +343,7 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
     fill(app, role="head")
     assert NOT_KEPT in captions(app)
     fine(app.text_input(key="sign_why_screen").set_value("").run())
-    press(app, "Seal")
+    press(app, "Sign")
     record = record_of(app)
     assert record["model"]["method"] == "f"
     assert NO_REASON in record["signature"]["rejected"].values()
@@ -353,7 +352,7 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
         "COMMOD (λ_fair 0, λ_ratio 0.05)",
     }
     fine(app.number_input(key="required_changed").set_value(10.0).run())
-    assert "It is about another model than the one chosen above, or about other requirements" in words(app)
+    assert "It is about another model than the one chosen below, or about other requirements" in words(app)
 
 
 # ---- a decision that somebody brings ----
@@ -362,7 +361,7 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
 def test_a_decision_is_checked_at_once_and_trained_again_if_somebody_asks(signed):
     record = without_refits(record_of(signed))
     app = fine(upload(run(PAGE), record_json(record).encode()))
-    assert "the hash is right" in app.success[0].value
+    assert "hash is right" in app.success[0].value
     found = dict(tables(app)[WHAT])
     assert found["Model"].startswith("COMMOD, λ_fair 3, λ_ratio 0.05, λ_concepts")
     assert found["Verdict: People worse off at most"].startswith("✗ fail, 1.3% [")
@@ -457,7 +456,7 @@ def test_a_decision_about_uploaded_data_goes_with_them():
     fine(app.switch_page(PAGE).run())
     press(app, "The four-fifths rule")
     fill(app, who="Ada", role="head", why="So.")
-    press(app, "Seal")
+    press(app, "Sign")
     record = record_of(app)
     assert record["data"]["name"].startswith("own-")
     other = fine(upload(run(PAGE), record_json(record).encode()))  # another session

@@ -190,7 +190,7 @@ def test_nobody_is_sealed_if_somebody_says_so(monkeypatch):
     assert len(task.split()[0]) == pytest.approx(0.7 * len(task.y), abs=1)
     go_to(app, DECIDE)
     assert "Nobody is sealed in these data" in captions(app)
-    assert [button.label for button in app.button if button.label == "Seal"]
+    assert [button.label for button in app.button if button.label == "Sign"]
 
 
 def test_in_a_small_table_nobody_is_sealed_at_first(monkeypatch):

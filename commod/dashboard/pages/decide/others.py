@@ -30,6 +30,11 @@ from commod.experiments import Sweep, checks
 from commod.uploads.limits import count_of
 
 
+def _standing(one: Candidate) -> tuple[bool, int, int]:
+    """How well a model meets the requirements: larger is better."""
+    return not one.collapse, -int((one.checked["verdict"] == "fail").sum()), one.met
+
+
 @dataclass
 class Beside:
     """The section: `draw` shows what there is, `finish` waits for the rest and draws the page anew with it."""
@@ -85,7 +90,7 @@ class Beside:
         """One click to COMMOD's best in the form in use, if it is another than the model on the screen."""
         own = sweeps.own_method(self.settings)
         best = next((one for one in self.candidates if one.name == own), None)
-        if best is None or best.there is None:
+        if best is None or best.there is None or _standing(best) <= _standing(self.candidates[0]):
             return
         free = session.can_go_to(best.there)
         with st.container(border=True, horizontal=True, vertical_alignment="center"):

@@ -58,7 +58,7 @@ def show() -> None:
     st.header("Does another model do better?", anchor="others", help=tip("lda"))
     beside.draw()
     pairs.show(required)
-    st.header("Seal the decision", anchor="sign")
+    st.header("Sign the decision", anchor="sign")
     tried = session.tried_on(result.settings.data)
     tried["limits"].add(hash(required))
     tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)

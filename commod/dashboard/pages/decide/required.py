@@ -25,17 +25,18 @@ def draw_requirements() -> Requirements:
     required, task = session.requirements(), session.current().task_name
     rules = rules_of(task)
     st.pills(
-        "Requirements",
+        "Switch on what a model must do, and say how much of it.",
         list(rules),
         selection_mode="multi",
         format_func=lambda name: rules[name].title,
-        label_visibility="collapsed",
         **mirrored("required", list(required.limits), _switch),
     )
-    if required.limits:
-        with st.container(horizontal=True, gap="small"):
-            for name, limit in required.limits.items():
-                _limit(rules[name], limit)
+    # As many places whatever is required: what moves would leave a dead copy behind until all below is computed.
+    with st.container(horizontal=True, gap="small"):
+        for name, limit in required.limits.items():
+            _limit(rules[name], limit)
+        for _ in range(len(rules) - len(required.limits)):
+            st.empty()
     with st.container(horizontal=True, gap="small"):
         titles = features_of(task)
         st.multiselect(
@@ -54,8 +55,9 @@ def draw_requirements() -> Requirements:
             width=320,
             **mirrored("required_direction", required.direction, lambda name: _take(direction=name)),
         )
+    place = st.empty()
     if not required:
-        _offer_example()
+        _offer_example(place)
     return required
 
 
@@ -91,11 +93,9 @@ def _take(**changes: Any) -> None:
         return
 
 
-def _offer_example() -> None:
-    with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            "Nothing is required yet. Switch on what you care about and give it a number, or begin with an example:"
-        )
+def _offer_example(place: Any) -> None:
+    with place.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown("Nothing is required yet. Begin with an example:")
         st.button(
             "The four-fifths rule: P-Rule at least 0.8",
             icon=":material/add_task:",

@@ -29,16 +29,23 @@ FILE_NAME = "commod-decision.json"
 MAX_LINE = 200
 # What the record says of an alternative of which nobody has said why it is rejected.
 NO_REASON = "no reason given"
-NOT_KEPT = (
-    "What you type and seal here is lost when you reload or close the page: download the decision once it is sealed."
-)
+NOT_KEPT = "Reloading or closing the page loses what you type and sign here: download the decision once it is signed."
 
 
 def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requirements) -> None:
-    """The form, and what was sealed."""
-    here = draft()
+    """What was signed, and the form, which is folded once it is."""
     known = {one.name: one for one in candidates}
-    decided = known.get(here.decided, candidates[0])
+    decided = known.get(draft().decided, candidates[0])
+    record = signed_decision()
+    if record is not None:
+        _tell(record, decided, required)
+    is_done = record is not None and _is_about(record, decided, required)
+    with st.expander("Decide again") if is_done else st.container():
+        _draw_form(result, known, decided, required)
+
+
+def _draw_form(result: FitResult, known: Mapping[str, Candidate], decided: Candidate, required: Requirements) -> None:
+    here = draft()
     st.selectbox(
         "The decision is for",
         list(known),
@@ -55,9 +62,9 @@ def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requ
     tomorrow = date.today() + timedelta(days=1)
     here.look_again = max(here.look_again, tomorrow)
     st.date_input("Look at it again on", min_value=tomorrow, width=220, **_field("look_again"))
-    rejected = _rejected([one for one in candidates if one is not decided], decided)
+    rejected = _rejected([one for one in known.values() if one is not decided], decided)
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Seal" if result.task.sealed is None else "Decide and open the sealed people"
+        label = "Sign" if result.task.sealed is None else "Decide and open the sealed people"
         st.button(label, type="primary", icon=":material/lock:", on_click=_press, help=tip("sign"))
         st.caption(NOT_KEPT)
         place = st.empty()
@@ -66,8 +73,6 @@ def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requ
         _make(result, decided, required, rejected, place)
     if (record := signed_decision()) is not None and "tried" in record and not confirmation(record):
         open_for(record, result, place)
-    if (record := signed_decision()) is not None:
-        _tell(record, decided, required)
 
 
 def _field(name: str, shown: Any = None) -> dict[str, Any]:
@@ -92,7 +97,7 @@ def _say_how_it_stands(decided: Candidate) -> None:
     if decided.collapse:
         told += f" {decided.collapse}"
     if decided.verdict != "pass":
-        told += " It can be sealed all the same: the record says so."
+        told += " It can be signed all the same: the record says so."
     if decided.facts.changed and not decided.facts.n_refits:
         told += " There are no refits of it yet, so the record will tell of intervals over people only."
     st.caption(escape_markdown(told))
@@ -146,14 +151,13 @@ def usual_reason(one: Candidate, decided: Candidate) -> str:
         if len(rows):
             return clean_line(f"{words}: {', '.join(rows)}", MAX_LINE)
     here, there = one.facts, decided.facts
-    told = []
-    if (points := 100 * (_accuracy_lost(one) - _accuracy_lost(decided))) >= 0.05:
-        told.append(f"less accurate by {points:.1f} points")
-    if here.changed > there.changed:
-        told.append(f"changes {here.changed:,} decisions, not {there.changed:,}")
     if here.worse > there.worse:
-        told.append(f"{here.worse:,} worse off, not {there.worse:,}")
-    return "; ".join(told)
+        return f"{here.worse:,} worse off, not {there.worse:,}"
+    if (points := 100 * (_accuracy_lost(one) - _accuracy_lost(decided))) >= 0.05:
+        return f"less accurate by {points:.1f} points"
+    if here.changed > there.changed:
+        return f"changes {here.changed:,} decisions, not {there.changed:,}"
+    return ""
 
 
 def _accuracy_lost(one: Candidate) -> float:
@@ -181,6 +185,8 @@ def _make(result: FitResult, decided: Candidate, required: Requirements, rejecte
     tried = {name: len(found) for name, found in session.tried_on(settings.data).items()}
     told = None if scene.task.sealed is None else tried
     sign(make_record(signature, scene, decided.decisions, *what, sha256=sha256, tried=told))
+    if told is None:  # else the sealed people are opened first
+        st.rerun()
 
 
 def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements) -> None:
@@ -195,23 +201,22 @@ def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements)
     despite = f" with {' and '.join(open_ones)}" if open_ones else ""
     with st.container(border=True):
         st.markdown(
-            f":material/lock: **Sealed{despite}** on {told['signed']}, in the name of {escape_markdown(told['who'])}, "
+            f":material/lock: **Signed{despite}** on {told['signed']}, in the name of {escape_markdown(told['who'])}, "
             f"{escape_markdown(told['role'])}; look again on {told['look_again']}."
         )
         if confirmation(record):
             tell_opened(record)
         if not _is_about(record, decided, required):
             st.markdown(
-                "It is about another model than the one chosen above, or about other requirements: seal again to "
+                "It is about another model than the one chosen below, or about other requirements: sign again to "
                 "replace it."
             )
         with st.container(horizontal=True, vertical_alignment="center"):
             offer("Decision as JSON", record_json(record).encode(), FILE_NAME, key="decision_json")
             st.page_link("pages/take_home.py", label="The report has a page of it", icon=":material/description:")
         st.caption(
-            f"The seal is its hash `{record['sha256'][:16]}…`, over everything in it. It shows accidents, not forgery: "
-            "anyone who changes the file can seal it again. `commod verify commod-decision.json` trains the model "
-            "again and compares."
+            f"Its hash `{record['sha256'][:16]}…` shows accidental changes, not forgery. "
+            "`commod verify commod-decision.json` trains the model again and compares."
         )
 
 

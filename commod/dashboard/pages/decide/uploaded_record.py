@@ -35,7 +35,7 @@ WHAT, LINES = "What the decision says", "Trained again, line by line"
 
 def draw_uploaded_record() -> Pending | None:
     """The section; gives what is waited for, to be drawn last on the page."""
-    st.header("Check a sealed decision", anchor="check")
+    st.header("Check a signed decision", anchor="check")
     here = uploaded_record()
     st.file_uploader(
         "The file of a decision (JSON)",
@@ -104,9 +104,9 @@ def _tell(record: Mapping[str, Any]) -> None:
     """Who decided what; its hash has been found right when it was read."""
     signed, model = record["signature"], record["model"]
     st.success(
-        f"The seal is intact: the hash is right. That does not prove who wrote the file. Sealed on {signed['signed']}, "
-        f"in the name of {escape_markdown(signed['who'])}, {escape_markdown(signed['role'])}; look again on "
-        f"{signed['look_again']}.",
+        "The file is as it was signed: its hash is right. That does not prove who wrote it. Signed on "
+        f"{signed['signed']}, in the name of {escape_markdown(signed['who'])}, {escape_markdown(signed['role'])}; "
+        f"look again on {signed['look_again']}.",
         icon=":material/check:",
     )
     rows = [

@@ -102,9 +102,9 @@ def table_html(candidates: Sequence[Candidate], result: FitResult) -> Markup:
         for one in candidates
     ]
     rows.append(("Decisions changed", changed))
-    told = [impact_in_words(result.scene, one.decisions) for one in candidates]
-    rows += [(name, [("", *each[name]) for each in told]) for name in told[0]]
-    models = [(one.title, ": ".join(filter(None, (one.setting, AS_F if one.is_as_f else "")))) for one in candidates]
+    rows.append(("Four-fifths rule", [_impact(one, result) for one in candidates]))
+    rows.append(("Setting", [("", "", one.setting or "–") for one in candidates]))
+    models = [(one.title, AS_F if one.is_as_f else "") for one in candidates]
     return style() + style("verdicts") + piece("verdicts", "Required", models, rows, TABLE)
 
 
@@ -115,7 +115,19 @@ def _together(one: Candidate) -> tuple[str, str, str]:
     sign = f"{VERDICTS[one.verdict]} {one.verdict}"
     if one.collapse:
         return "fail", "✗ collapsed", one.collapse
-    return _KINDS[one.verdict], sign, f"meets {met_in_words(one.checked['verdict'])}"
+    told = f"meets {met_in_words(one.checked['verdict'])}"
+    untold = int((one.checked["verdict"] == "cannot tell").sum())
+    return _KINDS[one.verdict], sign, f"{told}\n{untold} cannot be told" if untold else told
+
+
+def _impact(one: Candidate, result: FitResult) -> tuple[str, str, str]:
+    """Adverse impact, with its ratio unless P-Rule says the same above."""
+    (ratio, told), (p, chance) = impact_in_words(result.scene, one.decisions).values()
+    side, _, who = told.partition("\n")
+    p_rule = one.checked.set_index("requirement")["value"].get("p_rule", math.nan)
+    same = ratio == RULES["p_rule"].show(p_rule)
+    who = who if same or not who else f"{ratio}: {who}"
+    return "", side, f"{who}\nFisher's exact test: {p}, {chance}" if who else told
 
 
 def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
@@ -129,15 +141,18 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
             parts[0] += " for everyone"
         else:
             parts[0] += f" [{rule.show(row['low'])},\u00a0{rule.show(row['high'])}]"
+        if one.name == SCREEN:  # the rest is told above
+            return _KINDS[verdict], f"{VERDICTS[verdict]} {verdict}", parts[0]
         if not math.isnan(row["refits_low"]):
             parts.append(f"refits [{rule.show(row['refits_low'])},\u00a0{rule.show(row['refits_high'])}]")
         if row["splits"]:
             parts.append(f"splits {row['splits']}")
-        if row["takes"]:
-            parts.append(row["takes"])
-        if not math.isnan(row["more_people"]):
-            side = "holds" if row["holds"] else "does not hold"
-            parts.append(f"about {rounded(row['more_people'])} more people would settle that it {side}")
+        if verdict != "cannot tell":
+            parts += filter(None, [row["takes"]])
+        elif math.isnan(row["more_people"]):
+            parts.append("too close to call")
+        else:
+            parts.append(f"about {rounded(row['more_people'])} more people would settle it")
     else:
         parts.append(row["sentence"])
     return _KINDS[verdict], f"{VERDICTS[verdict]} {verdict}", "\n".join(parts)

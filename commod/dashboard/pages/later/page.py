@@ -144,7 +144,7 @@ def _required(of_sliders: bool) -> tuple[Requirements, Mapping[str, Any] | None]
     """What a file requires, and the decision if it is one; without a file, what the session requires of its model."""
     place = files().decision
     with st.expander("What is required: from a decision.json", expanded=bool(place.problem)):
-        label = "A sealed decision, or requirements as JSON"
+        label = "A signed decision, or requirements as JSON"
         uploader("decision", label, ["json"], MAX_DECISION // 2**20)
         read = place.read((), lambda file: read_requirements(file.content))
         _say(place.problem)

@@ -58,7 +58,7 @@ def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool)
     st.header("What is required")
     if len(checked := judged.checked):
         rows = [[row.wanted, _verdict(row.then), _verdict(row.verdict), row.sentence] for row in checked.itertuples()]
-        then = "On the people tested on" if record is None else "When it was sealed"
+        then = "On the people tested on" if record is None else "When it was signed"
         headings = ["Required", then, "On these people", "Why"]
         st.html(html_table(headings, rows, caption="What is required, then and now", text=(1, 2, 3)))
     if record is not None and (lines := judged.signature) is not None:

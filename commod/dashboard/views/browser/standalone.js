@@ -275,7 +275,7 @@ class Page {
     chart.append(frontier, build("g", { class: "moving" }));
     const legend = Object.keys(MARKS).map((kind) => {
       const mark = build("g", { class: kind }, build("path", { d: MARKS[kind], role: "none" }));
-      return build("span", {}, build("svg", { viewBox: "-10 -10 20 20", "aria-hidden": "true" }, mark), this.say(`is_${kind}`));
+      return build("span", { class: `of_${kind}` }, build("svg", { viewBox: "-10 -10 20 20", "aria-hidden": "true" }, mark), this.say(`is_${kind}`));
     });
     $("#tradeoff .body").replaceChildren(chart, build("div", { class: "legend" }, ...legend));
   }
