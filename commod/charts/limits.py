@@ -12,12 +12,17 @@ from commod.charts.parts import tips, x_axis, y_axis
 BOUND = "#5B6C8F"
 # Around a picture: the last label of an axis ends beyond it.
 ROOM = {"top": 10, "left": 5, "right": 12, "bottom": 5}
-CURRENT_STYLE = MethodStyle("g, this setting (large)", palette.G, "circle")
-BLIND_STYLE = MethodStyle("Not told the group (dotted)", BOUND, "stroke")
-FEWEST_STYLE = MethodStyle("Fewest changes, fully fair, group known (upright)", palette.BETTER, "stroke")
-BOUND_STYLE = MethodStyle("Nobody gets beyond", BOUND, "stroke")
-# What is known when flips are chosen, in words, and its line.
-PRICES = {"labels": "Best in hindsight: group and outcome known", "scores": "Best by f's scores: group known"}
+CURRENT_STYLE = MethodStyle("g, this setting", palette.G, "circle")
+BLIND_STYLE = MethodStyle("Limit if the group is guessed, with interval", BOUND, "dotted")
+FEWEST_STYLE = MethodStyle("Fewest changes to full fairness, outcome unknown", palette.BETTER, "upright")
+BOUND_STYLE = MethodStyle("Limit of any rule", BOUND, "stroke")
+OWN_STYLE = MethodStyle("Fairest {} model so far", palette.COMMOD, "steps")
+ASKED_STYLE = MethodStyle("What you ask for", palette.FRONTIER, "dashed")
+# By what is known when flips are chosen.
+PRICES = {
+    "labels": MethodStyle("Best in hindsight: group and outcome known", BOUND, "stroke"),
+    "scores": MethodStyle("Best by f's scores: group known", BOUND, "dotted"),
+}
 
 
 def _changes(most: float) -> Any:

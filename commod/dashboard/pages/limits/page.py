@@ -6,7 +6,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.limits.region import DrawnLimits, ask, link, price, region
+from commod.dashboard.pages.limits.region import DrawnLimits, answer, ask, link, price, region
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
@@ -23,15 +23,15 @@ from commod.theory import error_rates
 from commod.theory.interventions import DEMANDS
 from commod.wording import listed, with_capital
 
-# By column of `error_rates`: its heading, and what it means.
+# By column of `error_rates`: what it is called, and its name in the literature.
 COLUMNS = {
-    "base_rate": ("Base rate", "Share of the group that has the positive label by the record. No model can change it."),
-    "ppv": ("PPV", "Positive predictive value: of the positive decisions, the share that the record proves right."),
-    "fnr": ("FNR", "False negative rate: of those with the positive label, the share decided negatively."),
-    "fpr": ("FPR", "False positive rate: of those with the negative label, the share decided positively."),
+    "base_rate": ("Of all, {yes} by the record", "Base rate: no model can change it."),
+    "ppv": ("Of those decided {yes}, right", "PPV, the positive predictive value."),
+    "fnr": ("Of those recorded {yes}, missed", "FNR, the false negative rate."),
+    "fpr": ("Of those recorded {no}, wrongly {yes}", "FPR, the false positive rate."),
     "forced_fpr": (
-        "Forced FPR",
-        "The false positive rate that counting forces on the group if its PPV and FNR are those of everybody.",
+        "The last, if the two before were equal",
+        "The FPR that counting forces on the group if its PPV and FNR are those of everybody.",
     ),
 }
 
@@ -39,7 +39,8 @@ COLUMNS = {
 def not_all_at_once(result: FitResult) -> None:
     """What each sense of fairness takes, why some contradict each other, and the numbers of f and g behind it."""
     st.header("Why not fair in every sense at once")
-    _draw_interventions(result_of(tasks.interventions(result.settings)), len(result.scene.test))
+    table, yes = result_of(tasks.interventions(result.settings)), result.task.spec.outcomes[1]
+    _draw_interventions(table, len(result.scene.test), yes)
     scene, test = result.scene, result.scene.test
     given = {"sensitive_features": test.sensitive_features, "sample_weight": test.weight}
     frames = {
@@ -47,23 +48,24 @@ def not_all_at_once(result: FitResult) -> None:
         for name, decided in (("f", scene.decisions_test), ("g", result.decisions))
     }
     names = [result.task.groups[int(code)] for code in frames["g"].index]
-    st.markdown(_words(frames["g"], names))
+    no, yes = (f"“{outcome}”" for outcome in result.task.spec.outcomes)
+    st.markdown(_words(frames["g"], names, escape_markdown(no), escape_markdown(yes)))
     rows = [
         [f"{names[place]}: {model}", *(_percent(frame.iloc[place][column]) for column in COLUMNS)]
         for place in range(len(names))
         for model, frame in frames.items()
     ]
-    headings = {"Group": ""} | dict(COLUMNS.values())
+    headings = {"Group": ""} | {title.format(yes=yes, no=no): says for title, says in COLUMNS.values()}
     st.html(html_table(headings, rows, caption="Base rates and errors of f and g by group", dense=True))
     st.caption(tip("impossible"))
 
 
-def _draw_interventions(table: pd.DataFrame, people: int) -> None:
+def _draw_interventions(table: pd.DataFrame, people: int, yes: str) -> None:
     """The fewest changes for each sense of fairness, and for several together."""
     never = [demands_in_words(row.demands) for row in table.itertuples() if pd.isna(row.change_rate)]
     words = tip("interventions")
     if never:
-        words += f" No such rule meets {'; nor '.join(never)}: on these people they contradict each other."
+        words += f" No rule meets {'; nor '.join(never)}."
     st.markdown(words)
     rows = []
     for row in table.to_dict("records"):
@@ -73,12 +75,7 @@ def _draw_interventions(table: pd.DataFrame, people: int) -> None:
             continue
         changed = row["change_rate"]
         rows.append([with_capital(name), f"{changed:.1%}", f"{changed * people:,.0f}", f"{row['positive_rate']:.1%}"])
-    headings = {
-        "Fair in the sense of": "",
-        "Fewest changes": "Share of the test decisions.",
-        "People": "",
-        "Decided positively then": "Share of everybody who then gets the positive decision.",
-    }
+    headings = ["Fair in the sense of", "Fewest changes", "People", f"Then decided “{yes}”"]
     st.html(html_table(headings, rows, caption="The fewest changes for each sense of fairness, the group known"))
     st.caption(tip("interventions_how"))
 
@@ -92,21 +89,21 @@ def _percent(value: float) -> str:
     return "–" if pd.isna(value) else f"{value:.1%}"
 
 
-def _words(rates: pd.DataFrame, names: list[str]) -> str:
-    """The table read out: the two groups whose base rates are furthest apart."""
+def _words(rates: pd.DataFrame, names: list[str], no: str, yes: str) -> str:
+    """What the table shows, of the two groups whose base rates are furthest apart."""
     low, high = int(rates["base_rate"].argmin()), int(rates["base_rate"].argmax())
     lowest, highest = escape_markdown(names[low]), escape_markdown(names[high])
     base, forced = rates["base_rate"].iloc[[low, high]], rates["forced_fpr"].iloc[[low, high]]
     words = (
-        f"By the record {base.iloc[0]:.1%} of {lowest} and {base.iloc[1]:.1%} of {highest} have the positive label. "
-        "Where base rates differ, a positive decision cannot mean the same in every group (predictive parity) while "
-        "both kinds of error are equally frequent (equalized odds), unless there are no errors at all."
+        f"The record has {yes} for {base.iloc[0]:.1%} of {lowest} and {base.iloc[1]:.1%} of {highest}. Where these "
+        f"differ, {yes} cannot be right equally often in every group while both kinds of error are "
+        "equally frequent, unless there are no errors at all."
     )
     if forced.isna().any():
         return words
     words += (
-        f" If g had one PPV and one FNR for everybody, {lowest} would have a false positive rate of "
-        f"**{forced.iloc[0]:.1%}** and {highest} one of **{forced.iloc[1]:.1%}**"
+        f" If g were right equally often, and missed equally many, it would say {yes} wrongly to "
+        f"**{forced.iloc[0]:.1%}** of {lowest} and **{forced.iloc[1]:.1%}** of {highest} whose record says {no}"
     )
     return f"{words}{', which is more than everybody' if forced.max() > 1 else ''}."
 
@@ -123,8 +120,8 @@ PROPOSITIONS = {
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/limits.py")
-    st.title("How few changes could do it?")
-    st.markdown(tip("limits_intro"))
+    st.title("How few changes could do it?", help=tip("limits_intro"))
+    lead = st.empty()
     settings = session.current()
     training = submit(tasks.fit(settings))
     controls.sidebar()
@@ -160,6 +157,7 @@ def show() -> None:
         if missed:
             found = {name: sweep_if_missed(result.scene, sweep, missed) for name, sweep in found.items()}
         here = DrawnLimits(settings, found, bound, blind, budget, level, result, missed)
+        lead.markdown(answer(here))
         region(here, picture, final=final)
         return here
 

@@ -1,7 +1,7 @@
 """The Limits page's reachable region and price: what is asked, who gets how far, and what accuracy it must cost."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,17 @@ import pandas as pd
 import streamlit as st
 
 from commod.charts.compare import DEPLOYED_STYLE
-from commod.charts.limits import BLIND_STYLE, BOUND_STYLE, CURRENT_STYLE, FEWEST_STYLE, PRICES, plot_limits, plot_price
+from commod.charts.limits import (
+    ASKED_STYLE,
+    BLIND_STYLE,
+    BOUND_STYLE,
+    CURRENT_STYLE,
+    FEWEST_STYLE,
+    OWN_STYLE,
+    PRICES,
+    plot_limits,
+    plot_price,
+)
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
@@ -76,8 +86,8 @@ def ask(criterion: Criterion, limits: Limits) -> tuple[float, float]:
     left, right = st.columns(2, gap="medium")
     usual = 0.8 if criterion.upward else 0.5 * limits.at(0.0)
     title = f"{criterion.figure.short_title} asked for, {criterion.side}"
-    budget = _slider(left, "Decisions that may change, at most", "budget", BUDGETS, ".0%")
-    return budget, _slider(right, title, f"level_{criterion.name}", LEVELS[criterion.name], "g", usual)
+    level = _slider(left, title, f"level_{criterion.name}", LEVELS[criterion.name], "g", usual)
+    return _slider(right, "Decisions that may change, at most", "budget", BUDGETS, ".0%"), level
 
 
 @dataclass(frozen=True)
@@ -165,47 +175,48 @@ def by_percent(curve: pd.DataFrame) -> pd.DataFrame:
     return curve[~pd.concat([curve["kind"], percent], axis=1).duplicated()]
 
 
-def sentence(here: DrawnLimits) -> str:
-    """The picture read out."""
-    limits, budget, criterion = here.limits, here.budget, here.criterion
-    known = "group and outcome" if criterion.by_label else "group"
-    kept = ONE_WAY[here.settings.direction]
-    count = int(budget * limits.people + 1e-9)
-    words = (
-        f"With {budget:.0%} of the decisions changed{kept} ({count:,} of {limits.people:,}), "
-        f"nobody can do better than {criterion.noun} of **{here.show(limits.at(budget))}**, even knowing everyone's "
-        f"{known}; f starts at {here.show(limits.at(0.0))}."
-    )
-    if here.own_sweep is not None:
-        best = best_within(here.own_sweep.points, criterion.name, budget)
-        assert best is not None  # λ_fair = 0 changes nobody
-        words += (
-            f" {here.form}, which is not told the group, reaches **{here.show(best[criterion.figure_name])}** "
-            f"(with {best['change_rate']:.1%} changed, accuracy {best['accuracy']:.1%})."
-        )
-    reached = limits.curve[here.is_fair(limits.curve)]
+def answer(here: DrawnLimits) -> str:
+    """How many changes the fairness asked for takes, of any rule and of COMMOD."""
+    limits, criterion = here.limits, here.criterion
     wish = criterion.wish(here.level)
-    wish = with_capital(wish)
+    reached = limits.curve[here.is_fair(limits.curve)]
     if reached.empty:
-        return f"{words} {wish} takes more than {limits.curve['change_rate'].iloc[-1]:.0%}."
+        return f"**{with_capital(wish)} takes more than {limits.curve['change_rate'].iloc[-1]:.0%} of the decisions.**"
     first = reached.iloc[0]
     if first["changes"] == 0:
-        return f"{words} {wish}: f is that fair already."
-    words += f" {wish} takes at least **{first['change_rate']:.1%}** ({first['changes']:,.0f} people)"
-    if here.own_sweep is not None:
-        fair = here.own[here.is_fair(here.own)]
-        own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
-        words += f"; {here.form} {own}"
-    return f"{words}."
+        return f"**f has {wish} already.** Nothing must change."
+    rate = f"**at least {first['changes']:,.0f} of {limits.people:,} decisions ({first['change_rate']:.1%})**"
+    words = f"For {wish}{ONE_WAY[here.settings.direction]}, {rate} must change."
+    if here.own_sweep is None:
+        return words
+    fair = here.own[here.is_fair(here.own)]
+    own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
+    return f"{words} {here.form} {own}."
+
+
+def sentence(here: DrawnLimits) -> str:
+    """How far so many changes get, of any rule and of COMMOD."""
+    limits, budget, criterion = here.limits, here.budget, here.criterion
+    count = int(budget * limits.people + 1e-9)
+    words = (
+        f"With at most {count:,} changes ({budget:.0%}){ONE_WAY[here.settings.direction]}, no rule gets beyond "
+        f"{criterion.noun} of **{here.show(limits.at(budget))}**. f has {here.show(limits.at(0.0))}"
+    )
+    if here.own_sweep is None:
+        return f"{words}."
+    best = best_within(here.own_sweep.points, criterion.name, budget)
+    assert best is not None  # λ_fair = 0 changes nobody
+    return (
+        f"{words}; {here.form} reaches **{here.show(best[criterion.figure_name])}** (accuracy {best['accuracy']:.1%})."
+    )
 
 
 def blind_sentence(here: DrawnLimits) -> str:
     """How much of the distance to the limit is COMMOD's, and how much is not knowing the group."""
     show, bound, blind = here.show, here.limits.at(here.budget), here.blind_at()
     words = (
-        f"A rule that is not told the group, and knows of it what gradient boosting learns from the features, can "
-        f"expect **{show(blind)}** ({show(here.blind_at('low'))} to {show(here.blind_at('high'))} over people and two "
-        f"learners); counted on these test people, such a rule reached {show(here.blind_at('counted'))}."
+        "Such a rule may know everyone's group. One that has to guess it from the features can expect "
+        f"**{show(blind)}** (95% interval {show(here.blind_at('low'))} to {show(here.blind_at('high'))})."
     )
     if here.own_sweep is None:
         return words
@@ -213,16 +224,13 @@ def blind_sentence(here: DrawnLimits) -> str:
     assert best is not None  # λ_fair = 0 changes nobody
     own = float(best[here.criterion.figure_name])
     if own > blind:
-        return (
-            f"{words} {here.form} lies beyond that by {show(own - blind)}: on few test people chance can do that, and "
-            "so can a P(group | features) that was not learnt well enough."
-        )
+        return f"{words} {here.form} is beyond that by {show(own - blind)}, which may be chance."
     if bound - own < 0.005:
         return f"{words} {here.form} is at the limit."
     not_told = max(0.0, bound - blind)
     return (
-        f"{words} So of the {show(max(bound, blind) - own)} that {here.form} lacks of the limit, {show(not_told)} is "
-        f"for not knowing the group and {show(blind - own)} is its own."
+        f"{words} So {here.form} is {show(max(bound, blind) - own)} short of the limit: {show(not_told)} because it is "
+        f"not told the group, {show(blind - own)} for other reasons."
     )
 
 
@@ -264,18 +272,10 @@ def region(here: DrawnLimits, place: Any, *, final: bool = False) -> None:
             st.caption(
                 "The bound for rules that are not told the group is drawn for demographic parity of two groups only."
             )
-        st.html(
-            html_legend(
-                (
-                    BOUND_STYLE,
-                    *((BLIND_STYLE,) if here.has_blind else ()),
-                    *((FEWEST_STYLE,) if here.has_fewest else ()),
-                    *here.styles,
-                    CURRENT_STYLE,
-                    DEPLOYED_STYLE,
-                )
-            )
-        )
+        lines = [BOUND_STYLE, *[BLIND_STYLE] * here.has_blind, *[FEWEST_STYLE] * here.has_fewest]
+        lines += [*[replace(OWN_STYLE, label=OWN_STYLE.label.format(here.form))] * (here.own_sweep is not None)]
+        st.html(html_legend((*lines, ASKED_STYLE)))
+        st.html(html_legend((*here.styles, CURRENT_STYLE, DEPLOYED_STYLE)))
         wide, narrow = st.columns([3, 2], gap="medium")
         with wide:
             draw(
@@ -296,35 +296,27 @@ def region(here: DrawnLimits, place: Any, *, final: bool = False) -> None:
 
 
 def _caption(here: DrawnLimits, hidden: int) -> str:
-    """What the lines and marks are; `hidden` models are not drawn."""
-    edge = "above" if here.criterion.upward else "below"
-    known = "group and outcome are" if here.criterion.by_label else "group is"
+    """What the legend does not say; `hidden` models are not drawn."""
+    known = "group and outcome" if here.criterion.by_label else "group"
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
     dotted = (
-        " Dotted, with its 95% interval (chance in who is on test): the best to be expected of a rule that has only "
-        "P(group | features), as gradient boosting learns it."
+        " Who guesses the group learns it by gradient boosting; the interval is chance in who is on test and the "
+        f"choice of learner. Counted on these people, such a rule reached {here.show(here.blind_at('counted'))}."
         if here.has_blind
         else ""
     )
-    green = (
-        f" Green, {here.limits.fewest:.1%}: by a rule that knows group and score, not the outcome, in expectation."
-        if here.has_fewest
-        else ""
-    )
-    own = f" Orange steps: the fairest {here.form} model with so many changes." if here.own_sweep else ""
     return (
-        f"On test. Solid: the best that so many flips can do when everyone's {known} known, counted exactly; {edge} it "
-        f"nobody gets.{dotted}{green} Dashed: what you ask for.{own} ○: needs the group at predict.{less} "
-        f"{rests_on(here.result.scene)}"
+        f"On test. The limit is counted exactly, with everyone's {known} known.{dotted} ○: needs the group at "
+        f"predict.{less} {rests_on(here.result.scene)}"
     )
 
 
 def _best_table(here: DrawnLimits) -> None:
     budget, figure = here.budget, here.criterion.figure
     st.markdown(f"**The fairest with at most {budget:.0%} changed**")
-    rows = [["Nobody can do better", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"]]
+    rows = [["The limit", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"]]
     if here.has_blind:
-        rows.append(["Not told the group", here.show(here.blind_at()), f"{budget:.1%}", "–"])
+        rows.append(["Limit, group guessed", here.show(here.blind_at()), f"{budget:.1%}", "–"])
     for name, sweep in here.sweeps.items():
         best = best_within(sweep.points, here.criterion.name, budget)
         if best is None:
@@ -363,21 +355,23 @@ def price(here: DrawnLimits) -> None:
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
     st.markdown(_price_words(curves, models, asked, form=here.form if here.own_sweep else ""))
     counted = _counted(curves, here.limits.people, most)
-    dotted = f" Dotted: {PRICES['scores'].lower()}, the people nearest to f's cut-off first."
+    st.html(html_legend((*[style for name, style in PRICES.items() if (curves["known"] == name).any()], ASKED_STYLE)))
+    st.html(html_legend(here.styles))
     columns = here.columns() | {"points": ("Accuracy against f (points)", "+.1f")}
 
     def rows() -> pd.DataFrame:
         drawn = frame.assign(points=100 * frame["difference"])
         lines = by_percent(drawn[drawn["kind"].isin(PRICES)])
-        return pd.concat([drawn[drawn["kind"] == "model"], lines.assign(label=lines["kind"].map(PRICES))])
+        return pd.concat(
+            [drawn[drawn["kind"] == "model"], lines.assign(label=lines["kind"].map(lambda kind: PRICES[kind].label))]
+        )
 
     draw(
         plot_price,
         frame,
         alt="Accuracy against f by decisions changed, at the fairness asked for.",
         table=Table("Prices as a table", "price_table", columns, rows),
-        caption=f"On test. Solid: {PRICES['labels'].lower()}, so that flips mend errors{leaves}."
-        f"{'' if criterion.by_label or here.missed else dotted} Points: models that are fair enough.{counted}",
+        caption=f"On test, models that are fair enough only. In hindsight, flips mend errors{leaves}.{counted}",
         styles=here.styles,
         low=low,
         high=high,
@@ -402,14 +396,11 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, form
             f"{100 * first['difference']:+.1f} points of accuracy."
         )
     else:
-        first, best = cheapest.iloc[0], cheapest.loc[cheapest["difference"].idxmax()]
+        best = cheapest.loc[cheapest["difference"].idxmax()]
         words = (
-            f"By f's own scores and knowing the group, {asked} costs about {-100 * best['difference']:.1f} points of "
-            f"accuracy (with {best['change_rate']:.1%} changed)"
+            f"A rule that knows f's scores and everyone's group pays about **{-100 * best['difference']:.1f} points** "
+            f"of accuracy (with {best['change_rate']:.1%} changed)."
         )
-        same = best["change_rate"] == first["change_rate"]
-        fewest = f", or {-100 * first['difference']:.1f} with the fewest changes, {first['change_rate']:.1%}"
-        words += "." if same else f"{fewest}."
     own = models[models["label"] == form]
     if not form:
         return words
@@ -417,5 +408,5 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, form
         return f"{words} No {form} model of the sweep is that fair."
     best = own.loc[own["difference"].idxmax()]
     change = 100 * best["difference"]
-    verb = f"loses {-change:.1f}" if change < 0 else f"gains {change:.1f}"
-    return f"{words} The most accurate such {form} model {verb} points (with {best['change_rate']:.1%} changed)."
+    verb = f"loses **{-change:.1f}**" if change < 0 else f"gains **{change:.1f}**"
+    return f"{words} The most accurate {form} model that fair {verb} (with {best['change_rate']:.1%} changed)."
