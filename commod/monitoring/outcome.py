@@ -111,22 +111,21 @@ def _by_what_moved(found: Watched) -> Outcome:
         f"{0.05 * len(figures):.0f}) would by chance alone"
     )
     worse = row["difference"] - row["low"] if figure.direction > 0 else row["high"] - row["difference"]
-    way, seen = "lower" if figure.direction > 0 else "higher", figure.show_difference(worse * REVEALED).lstrip("+−")
+    way, seen = "fall" if figure.direction > 0 else "rise", figure.show_difference(worse * REVEALED).lstrip("+−")
     people = count_of(found.people, "new person", "new people")
-    revealed = f"{people} would have revealed that it is {way} by {seen} in 4 cases of 5, but not by less"
-    stayed = f"{with_capital(name)} did not move more than chance explains"
+    revealed = f"With {people}, {name} must {way} by {seen} or more to be noticed 4 times in 5"
     if len(small := _too_small(found)):
         few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
         told = f"There are too few new people of {few}: a group is compared from {SCARCE} people on."
-        return Outcome("unknown", "Cannot tell", f"{told} {with_capital(name)}: {revealed}. {counted}.")
+        return Outcome("unknown", "Cannot tell", f"{told} {revealed}. {counted}.")
     if row["moved"]:
         return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains.")
     if len(far):
         told = f"{len(far)} of {count_of(len(figures), 'figure')} moved too far for chance, even with so many compared"
-        return Outcome("broken", "Not any more", f"{stayed}, but {told}: {_largest(far)}.")
+        return Outcome("broken", "Not any more", f"{told}: {_largest(far)}. Not {name}.")
     if worse - figure.direction * row["difference"] > SEEN:
-        return Outcome("unknown", "Cannot tell", f"{stayed}. {revealed}. {counted}.")
-    return Outcome("holds", "Still true", f"{stayed}. {counted}.")
+        return Outcome("unknown", "Cannot tell", f"{revealed}. {counted}.")
+    return Outcome("holds", "Still true", f"{counted}.")
 
 
 def _largest(figures: pd.DataFrame) -> str:

@@ -216,5 +216,5 @@ def _again_later(row: Mapping[str, Any], facts: Facts, looks: Sequence[Look], te
     if row["holds"] and ruled_out:
         return {"verdict": "pass", "sentence": f"{told}. A {way} to {rule.show(worst)} is ruled out."}
     seen = rule.show(drop_revealed(measured, limit, drop, tests if looks else 0))
-    people = f"{facts.people:,} people would have revealed a {way} of {seen} beyond the limit in 4 cases of 5"
-    return {"verdict": "cannot tell", "more_people": math.nan, "sentence": f"{told}. {people}, but not a smaller one."}
+    people = f"With {facts.people:,} people, only a {way} of {seen} or more beyond the limit is noticed 4 times in 5"
+    return {"verdict": "cannot tell", "more_people": math.nan, "sentence": f"{told}. {people}."}

@@ -58,10 +58,8 @@ def test_the_other_outcomes_of_requirements(found):
     assert holds == ("holds", "Still true", "On these people 2 of 2 requirements hold.")
     unknown = outcome_of(found, checked(found, Requirements(p_rule=0.6, changed=0.9)))
     assert (unknown.kind, unknown.title) == ("unknown", "Cannot tell")
-    assert unknown.why == (
-        "None of 2 requirements fails, but 1 cannot be told. 0.568, and a P-Rule of 0.6 or more is required. 688 "
-        "people would have revealed a drop of 0.185 beyond the limit in 4 cases of 5, but not a smaller one."
-    )
+    assert unknown.why.startswith("None of 2 requirements fails, but 1 cannot be told. ")
+    assert "a drop of 0.185 or more beyond the limit" in unknown.why
     both = checked(found, Requirements(p_rule=0.99, changed=0.0001), record(p_rule="pass", changed="fail"))
     assert outcome_of(found, both).why.endswith("1 other failed already before.")
     other = outcome_of(found, both, other_model="This is not the model of the decision.")
@@ -101,9 +99,7 @@ def moved_by(found, difference, reach):
 def test_without_requirements_what_moved_decides(law, found):
     few = outcome_of(watch(law.model, law.batch.head(200)), NOTHING)
     assert (few.kind, few.title) == ("unknown", "Cannot tell")
-    assert (
-        "200 new people would have revealed that it is lower by 0.340 in 4 cases of 5, but not by less. Of " in few.why
-    )
+    assert "the P-Rule must fall by 0.340 or more" in few.why
     assert "1 in 20 (about 2) would by chance alone." in few.why
     assert outcome_of(moved_by(found, 0.01, 0.05), NOTHING).title == "Still true"
     assert outcome_of(moved_by(found, 0.01, 0.2), NOTHING).title == "Cannot tell"
@@ -123,10 +119,8 @@ def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
     main.loc[far, ["difference", "low", "high", "moved"]] = [-0.2, -0.24, -0.16, True]
     outcome = outcome_of(replace(found, figures=main), NOTHING)
     assert outcome.title == "Not any more"
-    assert outcome.why == (
-        "The P-Rule did not move more than chance explains, but 2 of 32 figures moved too far for chance, even with so "
-        "many compared: Accuracy of f (0.782 to 0.802), Accuracy (0.714 to 0.738)."
-    )
+    assert outcome.why.startswith("2 of 32 figures moved too far for chance")
+    assert "Accuracy of f (0.782 to 0.802), Accuracy (0.714 to 0.738). Not the P-Rule." in outcome.why
 
 
 def test_a_group_of_a_few_people_settles_nothing(law):

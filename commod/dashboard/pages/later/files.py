@@ -100,7 +100,7 @@ class LaterFiles:
     """What a session has brought to this page."""
 
     source: str = "sliders"
-    people: str = "held_out"
+    people: str = "shifted"
     model: Place = field(default_factory=Place)
     batch: Place = field(default_factory=Place)
     decision: Place = field(default_factory=Place)

@@ -18,20 +18,19 @@ from commod.monitoring.outcome import due_in_words, signature_in_words
 
 
 def draw_outcome(found: Watched, judged: Judged) -> None:
-    """The bottom line, and what is behind it in a few sentences."""
+    """The bottom line, the main figure, and who is left out."""
     outcome = judged.outcome
     boxes = {
         "holds": (st.success, ":material/check:"),
-        "broken": (st.error, ":material/close:"),
-        "unknown": (st.warning, ":material/question_mark:"),
+        "broken": (st.warning, ":material/close:"),
+        "unknown": (st.info, ":material/question_mark:"),
     }
     box, icon = boxes[outcome.kind]
     box(f"**{outcome.title}.** {escape_markdown(outcome.why)}", icon=icon)
-    with st.container(border=True):
-        headline, *more = map(escape_markdown, judged.told)
-        st.markdown(f"**{headline}**")
-        for sentence in more:
-            st.caption(sentence)
+    headline, _, *more = map(escape_markdown, judged.told)
+    st.markdown(headline)
+    for sentence in more:
+        st.caption(sentence)
     for notice in found.notices:
         st.info(escape_markdown(notice), icon=":material/info:")
 
@@ -109,16 +108,13 @@ MODELS = {"f": "f", "g": "g", "change": "g against f"}
 MAX_SENTENCES = 8
 
 
-def draw_moved(found: Watched) -> None:
-    """Every figure, and every column and score."""
+def draw_moved(found: Watched, told: str) -> None:
+    """Every figure, and every column and score; `told` counts them."""
     st.header("What moved")
     figures = found.figures
-    told = f"**{int(figures['moved'].sum())} of {len(figures)} figures** moved more than chance explains."
-    st.markdown(told)
+    st.markdown(escape_markdown(told))
     fold(FIGURES, figures.assign(told=figures["moved"].map(MOVED), model=figures["model"].map(MODELS)))
     drifted = found.drift[(found.drift["drift"] != "stable") | (found.drift["unseen"] > 0)]
-    if drifted.empty:
-        st.markdown("No column, nor a score, is distributed differently than before.")
     for sentence in drifted["sentence"].head(MAX_SENTENCES):
         st.markdown(f"- {escape_markdown(sentence)}")
     fold(COLUMNS, found.drift.assign(told=found.drift["drift"].map(DRIFTS)))
@@ -136,4 +132,4 @@ def draw_batch(found: Watched, required: Requirements, record: Mapping[str, Any]
     draw_tiles(found)
     if required or signed:
         draw_checked(judged, record, signed)
-    draw_moved(found)
+    draw_moved(found, judged.told[1])
