@@ -187,9 +187,9 @@ def test_what_if_says_why_g_does_not_act():
     result = fit_result(LIMITED)
     for person in (np.flatnonzero(result.scene.logit_test > 0)[0], np.flatnonzero(result.changed_test)[0]):
         app = fine(run("pages/what_if.py", **to_link(LIMITED), person=str(person)))
-        spared = "g does not act here, and its score is f's: f says “passes the bar”" in captions(app)
+        spared = "g keeps f's score here: f says “passes the bar”" in captions(app)
         assert spared == (result.scene.logit_test[person] > 0)
-        assert ("by r = " in captions(app)) != spared
+        assert ("times r = " in captions(app)) != spared
 
 
 @pytest.mark.slow

@@ -161,14 +161,14 @@ def test_what_if_adds_up_and_says_whether_it_would_happen_again():
     assert "**g** gives it 59.3%" in text
     assert any("r = −0.10" in caption.value for caption in app.caption)
     line = next(m.value for m in app.main.markdown if "Would it happen again?" in m.value)
-    assert re.search(r"\*\*Would it happen again\?\*\* :\w+\[:material/\w+: [\w ]+\.\] As recorded,", line)
+    assert re.search(r"\*\*Would it happen again\?\*\* :\w+\[:material/\w+: [\w ]+\.\] ", line)
 
 
 def test_what_if_says_what_happened(law):
     labels = law.scene.test.y.to_numpy()
     for label, outcome in enumerate(law.task.spec.outcomes):
         person = (labels == label).nonzero()[0][0]
-        assert f"What happened: “{outcome}”." in words(fine(run(WHAT_IF, person=str(person))))
+        assert f"Recorded: “{outcome}”." in words(fine(run(WHAT_IF, person=str(person))))
 
 
 def test_what_if_warns_where_more_merit_hurts():

@@ -74,7 +74,7 @@ def _before_and_now(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_two(frame: pd.DataFrame, words: tuple[str, str]) -> None:
-    names = [f"{group}, “{words[label]}”" for group, label in zip(frame["group"], frame["label"], strict=True)]
+    names = [f"{group}, recorded “{words[label]}”" for group, label in zip(frame["group"], frame["label"], strict=True)]
     rates = frame[["rate_before", "rate_after"]]
     draw(
         plot_outcomes,

@@ -65,7 +65,7 @@ def read_aloud(person: Person) -> None:
 def _not_acted_on(person: Person) -> str:
     kept = "lose" if person.result.settings.direction == "improve" else "gain"
     decided = escape_markdown(person.task.spec.outcomes[int(person.now["f"])])
-    return f"g does not act here, and its score is f's: f says “{decided}”, and nobody may {kept} the better decision."
+    return f"g keeps f's score here: f says “{decided}”, and nobody may {kept} the better decision."
 
 
 def _arithmetic(person: Person) -> str:
@@ -76,10 +76,10 @@ def _arithmetic(person: Person) -> str:
         says = escape_markdown(person.task.spec.outcomes[int(row["g"])])
         does = "moves just across the line" if changed else "keeps f's score"
         return _minus(f"The balance is {row['balance']:+.2f}, so g says “{says}” and {does}. Dashed: the line, {line}.")
-    side = "other side: the decision turns" if changed else "same side: the decision stays"
-    shift = f" and adds s = {row['shift']:+.2f}" if person.result.g.has_shift else ""
-    kept = f"g multiplies how far f's score lies from the line by r = {row['ratio']:.2f}{shift}."
-    return _minus(f"{kept} That leads to the {side}. Dashed: the line, {line}.")
+    side = "on the other side: the decision turns" if changed else "on the same side: the decision stays"
+    shift = f", plus s = {row['shift']:+.2f}" if person.result.g.has_shift else ""
+    starts = f"The bars of f and g start at the dashed line ({line}), where the decision turns."
+    return _minus(f"{starts} g's length is f's times r = {row['ratio']:.2f}{shift}, {side}.")
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:
@@ -119,11 +119,12 @@ def refits_in_words(person: Person, refits: Refits) -> str:
     """How often this person, as recorded, would change again."""
     count = round(float(refits.share[person.number]) * len(refits))
     changed = bool(person.result.changed_test[person.number])
-    often = f"{count:,} of {len(refits)} refits on resampled training data"
+    told = f"{count:,} of {len(refits)} refits on resampled training data"
+    again = f"Trained again, g changes this decision, as recorded, in {told}"
     if changed:
         mark, tail = _AGAIN[bool(often_enough(count / len(refits)))]
-        return f"**{CHECKS['again'].title}** {SHOWN[mark]} As recorded, {often} change this decision, too: {tail}."
-    return f"As recorded, this decision stays; {often} change it."
+        return f"**{CHECKS['again'].title}** {SHOWN[mark]} {again}: {tail}."
+    return f"{again}."
 
 
 def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | None = None) -> str:
@@ -135,7 +136,7 @@ def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | Non
     became = "unchanged"
     if row["changed"]:
         became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
-    happened = "" if label is None else f" What happened: “{escape_markdown(task.spec.outcomes[label])}”."
+    happened = "" if label is None else f" Recorded: “{escape_markdown(task.spec.outcomes[label])}”."
     return (
         f"{bold}f{bold} gives “{positive}” {_percent(person, row['logit_f'])} and says “{says_f}”. {bold}g{bold} gives "
         f"it {_percent(person, row['logit_g'])} and says “{says_g}”: {bold}{became}{bold}.{happened}"

@@ -22,7 +22,6 @@ from commod.models.rescaler import acted_on
 
 # As many are in the list; the others are chosen by their number.
 MAX_LISTED = 500
-AMONG = {"changed": "Changed people", "all": "All people"}
 
 
 @dataclass
@@ -34,7 +33,6 @@ class State:
     edits: dict[str, Any] = field(default_factory=dict)
     notice: str = ""
     told: str = ""  # how the person was found
-    among: str = "changed"
 
     def go_to(self, person: int, told: str = "") -> None:
         """Look at a person; another one is as recorded."""
@@ -137,9 +135,6 @@ def choose(result: FitResult, state: State) -> None:
         if person is not None:
             state.go_to(int(person))
 
-    def take_list(among: str | None) -> None:
-        state.among = among or state.among
-
     def draw_lot() -> None:
         others = changed[changed != state.person]
         if len(others):
@@ -149,24 +144,21 @@ def choose(result: FitResult, state: State) -> None:
         now = "now " if before[person] != after[person] else ""
         return f"No. {person}: {now}{outcomes[after[person]]}"
 
-    among = changed if state.among == "changed" else np.arange(len(before))
-    listed = among[:MAX_LISTED].tolist()
+    listed = changed[:MAX_LISTED].tolist()
     if state.person not in listed:
         listed.insert(0, state.person)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        shown = mirrored("what_if_among", state.among, take_list)
-        st.segmented_control("List", list(AMONG), format_func=AMONG.__getitem__, **shown)
         st.selectbox(
-            f"Person ({len(among):,} of {len(before):,} {result.task.spec.people})",
+            f"Changed {result.task.spec.people} ({len(changed):,} of {len(before):,})",
             listed,
             format_func=in_words,
             width=240,
             **mirrored("what_if_pick", state.person, take),
         )
         shown = mirrored("what_if_person", state.person, take)
-        st.number_input("Number in the test", 0, len(before) - 1, step=1, width=160, **shown)
+        st.number_input("Or anybody, by number", 0, len(before) - 1, step=1, width=160, **shown)
         button("Random changed person", "casino", draw_lot, disabled=len(changed) < 2, key="what_if_random")
-    if len(among) > MAX_LISTED:
+    if len(changed) > MAX_LISTED:
         st.caption(f"The list holds the first {MAX_LISTED}; the others by their number.")
     if state.told:
         st.info(state.told, icon=":material/person_search:")
@@ -242,7 +234,7 @@ def suggest_edits(person: Person, state: State) -> None:
     st.header("What would undo the change" if changed else "What would change the decision", anchor=False)
     found = explain_edits(person.result.g, person.task, person.edited, ranges=person.ranges)
     if found.empty:
-        aim = "makes f and g agree" if changed else "makes g decide otherwise than f"
+        aim = "makes f and g agree" if changed else "makes them disagree"
         st.info(f"No edit of a single feature within the data's range {aim}.", icon=":material/info:")
         return
     others = found["column"].value_counts() - 1
@@ -269,9 +261,8 @@ def _edit_words(person: Person, row: Any, others: int) -> str:
     also = f", as with {others} other level{'s' if others > 1 else ''}" if others else ""
     moved, stays = ("g", "f") if row.moved == "g" else ("f", "g")
     says = escape_markdown(person.task.spec.outcomes[getattr(row, moved)])
-    end = (
-        f"{moved} then says “{says}” too" if person.now["changed"] else f"{moved} then says “{says}”, {stays} does not"
-    )
+    still = escape_markdown(person.task.spec.outcomes[getattr(row, stays)])
+    end = f"both then say “{says}”" if person.now["changed"] else f"{moved} then says “{says}”, {stays} still “{still}”"
     gains = feature is not None and known.is_number and feature.merit * (row.after - row.before) > 0
     hurts = " **More merit hurts here.**" if gains and getattr(row, moved) != person.task.spec.favourable else ""
     return f"**{escape_markdown(row.label)}** {before} → **{after}**{change}{also}: {end}.{hurts}"
