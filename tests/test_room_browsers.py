@@ -150,7 +150,7 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
 
     guess(ann, ANN_GUESSES, keyboard=True)
     guess(bo, BO_GUESSES, keyboard=False)
-    says(leader, "2 of 2 have guessed")
+    says(leader, "Guesses: 2 of 2")
     assert not re.search(rf"\b({ANN_GUESSES}|{BO_GUESSES})\b", text(leader))
     assert not re.search(rf"\b{ANN_GUESSES}\b", text(bo))
     assert ANSWER not in text(leader)
@@ -166,7 +166,7 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     is_read_out(ann, "Which model would you sign?")
     vote(ann, "Kinder near the line.", keyboard=True)
     vote(bo, "It is <b>right</b> about most.", keyboard=False)
-    says(leader, "2 of 2 have voted")
+    says(leader, "Votes: 2 of 2")
     assert not any("Kinder" in text(page) for page in (leader, bo))
     lead(leader, "Show the votes")
     says(leader, "“Kinder near the line.” (Ann)")
@@ -178,7 +178,7 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     vote(ann, "I stay.", keyboard=True)
     ask_for_more_fairness(bo)
     vote(bo, "Ann is right.", keyboard=False)
-    says(leader, "2 of 2 have voted")
+    says(leader, "Votes: 2 of 2")
     lead(leader, "Show the votes")
     says(leader, "1 of 2 who voted twice have moved")
     for page in (ann, bo):

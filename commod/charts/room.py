@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.parts import coloured, outlined, tips
+from commod.charts.parts import coloured, line_at, outlined, tips
 from commod.charts.people import names_above
 
 # Default font size in pixels.
@@ -89,6 +89,8 @@ def plot_models(
     x_title: str,
     y_title: str,
     people: str,
+    line: float | None = None,
+    line_name: str = "",
     font: int = TYPE,
 ) -> alt.LayerChart:
     """Models that people chose or voted for, among all that there are: fairness against accuracy.
@@ -97,6 +99,7 @@ def plot_models(
 
     `frame`: ``kind, fairness, accuracy, people`` (0 where nobody is), ``who`` (names and setting), ``line`` (empty for
     none), ``order`` (along it). Later rows are drawn on top. `kinds`: what ``kind`` may be, with its key of `ROLES`.
+    `line`: at a value of fairness, with its name.
     """
     names, roles = zip(*kinds, strict=True)
     behind = next((name for name, role in kinds if role == "frontier"), "")
@@ -122,4 +125,5 @@ def plot_models(
     number = {"fontSize": font, "fontWeight": "bold"}
     inside = counts.transform_filter(f"!({is_ring})").mark_text(color="white", **number)
     above = counts.transform_filter(is_ring).mark_text(dy=-24, color=ROLES["first"][0], **number)
-    return alt.layer(lines, points, inside, above, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)
+    least = [] if line is None else line_at(line, f"{x_title} {line:g}", line_name)
+    return alt.layer(*least, lines, points, inside, above, data=frame).properties(height=430, padding=_ROOM_FOR_LABELS)

@@ -183,7 +183,7 @@ def test_guesses_are_counted_until_they_are_revealed_with_the_answer(klass):
     for seat, guess in ((klass.ann, "33"), (klass.bo, "44")):
         klass.store.guess(seat, "bar_exam", step, guess)
     app = fine(klass.page(klass.leader))
-    assert "2 of 2 have guessed" in words(app)
+    assert "Guesses: 2 of 2" in words(app)
     assert not app.get("vega_lite_chart")
     assert ANSWER not in words(app)
     app = fine(click(app, "Reveal the guesses"))
@@ -258,7 +258,7 @@ def test_together_the_board_says_how_many_have_the_step_open(klass, monkeypatch)
     fine(app.switch_page("pages/glossary.py").run())
     assert said[-1] == ("Ann", "")
     app = fine(klass.page(klass.leader))  # answers wait for the reveal, unless the leader says otherwise
-    assert "0 of 2 have this step open" in words(app)
+    assert "On this step: 0 of 2" in words(app)
     assert phrase("en", "room.answer_together") in [text.value for text in app.sidebar.caption]
     klass.store.lead(klass.leader, together=False)
     captions = [text.value for text in fine(klass.page(klass.leader)).sidebar.caption]
@@ -423,7 +423,7 @@ def test_both_rounds_who_moved_and_why(klass):
     klass.store.send_vote(klass.ann, *model(1.0), "It is **mine**")
     klass.store.send_vote(klass.bo, *model(1.0), "")
     app = fine(klass.page(klass.leader))
-    assert "2 of 2 have voted" in app.header[0].value
+    assert "Votes: 2 of 2" in app.header[0].value
     assert "mine" not in everything(app)
     app = fine(click(app, "Show the votes"))
     assert r"It is \*\*mine\*\*" in words(app)

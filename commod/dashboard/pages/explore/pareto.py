@@ -17,14 +17,13 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS, Settings, in_words
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import Table, draw, show
+from commod.dashboard.views.impact import FOUR_FIFTHS
 from commod.dashboard.views.methods import on_explore, own_sweep
 from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Refits, Sweep
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.wording import with_capital
-
-FOUR_FIFTHS = 0.8
 
 # Columns of the Pareto view.
 _COLUMNS = {

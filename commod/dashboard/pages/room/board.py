@@ -3,8 +3,10 @@
 import logging
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from socket import AF_INET, SOCK_DGRAM, socket
 from urllib.parse import urlsplit
 
 import segno
@@ -171,8 +173,28 @@ def _head(room: Room) -> None:
 
 
 def room_address() -> str:
-    """Where this page is, without what stands behind the question mark."""
-    return (st.context.url or "").split("?")[0]
+    """Where others find this page, without what stands behind the question mark: not at localhost, if that is known."""
+    address = (st.context.url or "").split("?")[0]
+    if is_local(address) and (host := _network_host()):
+        port = urlsplit(address).port
+        return urlsplit(address)._replace(netloc=f"{host}:{port}" if port else host).geturl()
+    return address
+
+
+def is_local(address: str) -> bool:
+    """Whether nobody else can open it."""
+    host = urlsplit(address).hostname or ""
+    return host == "localhost" or host == "::1" or host.startswith("127.")
+
+
+def _network_host() -> str:
+    """The computer's address in its network; empty without one, or if the server does not listen there."""
+    if st.get_option("server.address") not in (None, "", "0.0.0.0"):
+        return ""
+    with suppress(OSError), socket(AF_INET, SOCK_DGRAM) as asked:
+        asked.connect(("192.0.2.1", 9))  # which sends nothing
+        return str(asked.getsockname()[0])
+    return ""
 
 
 def place_of(address: str) -> str:
@@ -181,10 +203,11 @@ def place_of(address: str) -> str:
 
 
 def warn_if_local() -> None:
-    """Say so while nobody else can open the address, before a class arrives."""
-    host = urlsplit(room_address()).hostname or ""
-    if host == "localhost" or host == "::1" or host.startswith("127."):
+    """Say so, before a class arrives, while the leader's address opens for nobody else."""
+    if is_local(room_address()):
         st.warning(say("room.only_here", address=place_of(room_address())), icon=":material/wifi_off:")
+    elif is_local(st.context.url or ""):
+        st.info(say("room.others_at", address=place_of(room_address())), icon=":material/wifi:")
 
 
 def join_link(room: Room) -> str:
@@ -194,7 +217,12 @@ def join_link(room: Room) -> str:
 
 @lru_cache(maxsize=64)
 def qr_code(link: str) -> str:
-    """A picture of a link, as an address: black on white in either theme, with the margin that a camera needs."""
+    """A picture of a link, as an address: black on white in either theme, with the margin that a camera needs.
+
+    Empty where nobody else can open it.
+    """
+    if is_local(link):
+        return ""
     return str(segno.make(link, micro=False).svg_data_uri(scale=6, border=4, dark="black", light="white"))
 
 

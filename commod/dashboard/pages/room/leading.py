@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,8 +25,11 @@ from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.room import act, attempt, browser, is_for_rooms, known, leave, room_figures
 from commod.dashboard.views.widgets import button, choose_lesson, select
 from commod.dashboard.views.words import say, say_declared
+from commod.wording import with_capital
 
 MINUTES = (1, 2, 3, 5, 10, 15)
+# Buttons that all others notice: under the pointer they say what they do.
+EXPLAINED = ("reveal", "show_votes", "ask_again", "end_question")
 
 
 def sidebar(here: Here) -> None:
@@ -53,7 +57,8 @@ def _button(label: str, here: Here, what: Any, icon: str, **how: Any) -> None:
     def clicked() -> None:
         act(lambda store: what(store, here.seat))
 
-    button(say(f"room.{label}"), icon, clicked, width="stretch", **how)
+    does = say(f"room.{label}_does") if label in EXPLAINED else None
+    button(say(f"room.{label}"), icon, clicked, width="stretch", help=does, **how)
 
 
 def _show_join() -> None:
@@ -97,7 +102,8 @@ def _step(here: Here) -> None:
         st.caption(f":material/visibility: {say('room.is_revealed')}")
     st.toggle(say("room.together"), **mirrored("room_together", room.together, lambda on: _lead(here, together=on)))
     st.caption(say("room.answer_together" if room.together else "room.answer_freely"))
-    st.toggle(say("room.freeze"), **mirrored("room_frozen", room.frozen, lambda on: _lead(here, frozen=on)))
+    shown = mirrored("room_frozen", room.frozen, lambda on: _lead(here, frozen=on))
+    st.toggle(say("room.freeze"), help=say("room.freeze_does"), **shown)
 
 
 # ---- questions ----
@@ -119,9 +125,10 @@ def _question(here: Here) -> None:
 
 
 def models_for_a_pair(here: Here) -> dict[Settings, str]:
-    """Models for a pair, with their titles: the leader's own, saved runs, and where people stand."""
+    """Models for a pair, with their titles: the leader's own, one that harms nobody, saved runs, where people stand."""
     own = session.current()
     found = [(own, say("room.own_setting", setting=say_declared(in_words(own))))]
+    found += [(replace(own, direction="improve"), with_capital(say("next.improve")))]
     found += [(run.settings, run.name) for run in shelf().runs]
     for person in here.room.people:
         if person.link and not person.leads:
