@@ -44,7 +44,7 @@ def add_model(parser: ArgumentParser) -> None:
 
 def add_update(parser: ArgumentParser, default: str | None) -> None:
     """The form of the update, and what limits it."""
-    forms = "ratio (default): multiply; affine: multiply and shift; decisions: count changed decisions"
+    forms = "ratio (default): multiply; affine: multiply and shift; decisions: count changes"
     parser.add_argument("--update", default=default, help=forms)
     directions = "both (default); improve: nobody loses; worsen: nobody gains"
     parser.add_argument("--direction", default="both", help=directions)

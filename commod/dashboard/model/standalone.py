@@ -185,7 +185,7 @@ def _model(result: FitResult) -> dict[str, Any]:
 
 
 def _tree(result: FitResult) -> list[list[Any]]:
-    columns = ("node", "parent", "rule", "leaf", "count", "changed", "predicts")
+    columns = ("node", "parent", "rule", "leaf", "count", "changed")
     nodes = result.tree(DEPTH, (DEPTH,)).nodes
     return [list(row) for row in zip(*(nodes[name].tolist() for name in columns), strict=True)]
 
@@ -260,7 +260,8 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
         "title": declared(language, spec.title),
         # What is said behind the values of the sliders.
         "behind": {update: words.partition("k 1")[2] for update, words in settings_of.items()},
-        "story": f"{story(language, spec)} {phrase(language, 'explore.models')}".replace("**", ""),
+        "story": story(language, spec),
+        "models": phrase(language, "explore.models").replace("**", ""),
         "yes": yes,
         "no": no,
         "people": declared(language, spec.people),

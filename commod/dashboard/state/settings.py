@@ -26,7 +26,7 @@ STOPS = tuple(0.5 * n for n in range(21))
 # How the names of uploaded data begin.
 OWN_PREFIX = "own-"
 _VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
-_UPDATES = {"ratio": "multiply (the paper)", "affine": "multiply and shift", "decisions": "count changed decisions"}
+_UPDATES = {"ratio": "multiply (the paper)", "affine": "multiply and shift", "decisions": "count changes"}
 _SEALED = {"": "nobody", "half": "half of the test part"}
 _DIRECTIONS = {
     "both": "both ways (the paper)",

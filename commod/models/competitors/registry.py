@@ -130,7 +130,7 @@ METHODS: dict[str, Method] = {
         cost=4.0,
     ),
     "commod_decisions": Method(
-        "COMMOD (decisions)",
+        "COMMOD (count changes)",
         "this project, 2026",
         minimises_changes=True,
         estimator=_COMMOD,

@@ -155,7 +155,7 @@ def test_the_best_of_commod_is_one_click_away():
 @pytest.mark.slow
 def test_the_best_is_of_the_form_in_use():
     app = fine(run(PAGE, data="german", req="changed:0.02", methods="bayes", update="decisions", lambda_fair="10"))
-    assert "COMMOD (decisions) at λ_fair" in words(app)
+    assert "COMMOD (count changes) at λ_fair" in words(app)
     press(app, "Take this setting")
     assert app.query_params["update"] == "decisions"
     assert app.query_params["lambda_fair"] != "10"
@@ -261,8 +261,8 @@ def test_a_model_that_changes_nobody_is_said_to_decide_as_f():
     best = replace(candidate("commod", ["pass"]), title="COMMOD, best")
     assert best.subject == "COMMOD's best (the same decisions as f)"
     assert candidate("f", ["pass"]).subject == "f"
-    best = replace(candidate("commod_decisions", ["pass"], better=1), title="COMMOD (decisions), best")
-    assert best.subject == "COMMOD (decisions)'s best"
+    best = replace(candidate("commod_decisions", ["pass"], better=1), title="COMMOD (count changes), best")
+    assert best.subject == "COMMOD (count changes)'s best"
 
 
 def fill(app, **texts):

@@ -63,7 +63,7 @@ def test_other_forms_say_why_they_have_no_budget():
     app = fine(run(data="law_school", max_changes="150"))
     field = app.text_input(key="set_max_changes")
     assert field.disabled
-    assert "choose “count changed decisions”" in field.help
+    assert "choose “count changes”" in field.help
     assert "goes with an update that counts changed decisions" in app.warning[0].value
     assert "max_changes" not in app.query_params
 

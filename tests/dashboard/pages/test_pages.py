@@ -12,7 +12,7 @@ from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.state.settings import GRIDS, defaults
 from tests.dashboard.driving import captions, figure, fine, run, slider, table, tables, words
 
-UPDATES = ("multiply (the paper)", "multiply and shift", "count changed decisions")
+UPDATES = ("multiply (the paper)", "multiply and shift", "count changes")
 
 
 def test_every_slider_is_explained(look):

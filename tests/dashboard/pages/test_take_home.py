@@ -437,7 +437,7 @@ def test_an_update_that_counts_decisions_is_told_in_report_and_predictions():
     assert ((frame["balance"] > 0) == frame["g_decision"]).all()
     assert not {"r", "s"} & set(frame)
     told = Reader(report(result)).text
-    assert "Update count changed decisions" in told
+    assert "Update count changes" in told
     assert "Everyone has a balance: −" in told
     assert "plus what each concept adds" in told
     assert "takes back" not in told

@@ -42,7 +42,7 @@ class MatchSection:
 
 def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> MatchSection:
     """One COMMOD model beside the nearest of every rival."""
-    st.header("Match: the same fairness and accuracy, another method", anchor="match")
+    st.header("Beside it: other methods at the same fairness and accuracy", anchor="match")
     if chosen is None or len(sweeps) < 2:
         missing = (
             "COMMOD and another method have to be in before they can be matched: go on."

@@ -45,9 +45,10 @@ def show() -> None:
         """Draw what there is."""
         spread = compare.known_spread(settings, found) if final else {}
         here = compare.Compared(settings, found, scene_of(settings), source, chosen, spread)
-        compare.answer(here, told)
+        claimed = compare.claims(here)
+        compare.answer(here, claimed, told)
         compare.tradeoff(here, chart, final=final)
-        compare.segments(here, parts, final=final)
+        compare.segments(here, claimed, parts, final=final)
         return here
 
     found = sweeps.collect(settings, names, found, progress, paint, tuned=True)

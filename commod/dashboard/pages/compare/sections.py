@@ -38,7 +38,7 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
-from commod.experiments.winners import BestAndOwn, apart_by_chance, best_models, claims_of
+from commod.experiments.winners import BestAndOwn, Claim, apart_by_chance, best_models, claims_of
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.models.competitors import FAMILIES, METHODS, overview, overview_in_words
@@ -139,7 +139,7 @@ class Compared(Swept):
 
     @property
     def segments(self) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """Points within the axes that all segments share, with the reference of each, and the look.
+        """The best points within the axes that all segments share, with the reference of each, and the look.
 
         On the axes are all frontiers of sound models; who changes nobody is f, and not drawn.
         """
@@ -150,7 +150,7 @@ class Compared(Swept):
         most = float(np.ceil(last * 20) / 20)
         low, high = kept["accuracy"].min(), kept["accuracy"].max()
         ends = (float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50))
-        shown = frame[frame["accuracy"].between(*ends) & (frame["change_rate"] <= most)]
+        shown = frame[frame["best"] & frame["accuracy"].between(*ends) & (frame["change_rate"] <= most)]
         names = max(shown.groupby("fairness_q")["label"].nunique(), default=0)
         height = max(260, int(AROUND + 2 * BEYOND + LINE * names))
         look = self.look | {"most_changes": most, "accuracy_range": ends, "height": height}
@@ -259,7 +259,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             alt="Accuracy against fairness of every model of every method.",
             table=here.table("All points as a table", "compare_points", final=final),
             caption="A point is a model on test people; the line joins the best of a method. ○: must be told the "
-            f"group. A click on a COMMOD model takes it to [the match](#match) below.{crosses}{less} {rest_on}",
+            f"group. Click a COMMOD model to see the others [beside it](#match).{crosses}{less} {rest_on}",
             **look,
             **selection,
         )
@@ -275,8 +275,14 @@ def _key(here: Compared) -> None:
     st.html(html_legend(styles))
 
 
-def answer(here: Compared, place: Any) -> None:
-    """Who is best in three respects, and where COMMOD stands."""
+def claims(here: Compared) -> tuple[Claim, ...]:
+    """Who changes fewest, by cell."""
+    apart = apart_by_chance(here.scene, here.sweeps, here.in_segments)
+    return claims_of(here.cells, apart, here.by_split)
+
+
+def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
+    """Who changes fewest at equal fairness and accuracy, and which single models are best."""
     start, figure = here.of_f[here.criterion.figure_name], here.criterion.figure
     if here.criterion.upward:
         level = 0.8 if start < 0.75 else 0.5 * (1.0 + start)
@@ -286,17 +292,26 @@ def answer(here: Compared, place: Any) -> None:
         fair = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
     found = best_models(here.points[here.sound], here.criterion.name, level, MOST)
     free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
-    place.markdown(best_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1))
+    best = best_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1)
+    if not any(claim.own is not None for claim in claimed):
+        place.markdown(best)
+        return
+    won = sum("commod" in claim.fewest for claim in claimed)
+    place.markdown(
+        f"**Where models are about equally fair and accurate, COMMOD changes the fewest decisions in {won} of "
+        f"{len(claimed)} cells** ([below](#cells); over many splits: the page Paper). Methods that need the group do "
+        f"not count.\n\nThe best single models, which may differ in everything else:\n\n{best}"
+    )
 
 
 def best_in_words(found: Mapping[str, BestAndOwn], figure: Figure, fair: str, *, with_commod: bool) -> str:
-    """The same as a list; how often COMMOD is beaten comes first."""
+    """The best single models as a list."""
     asked = {
         "fairest": (f"Fairest ({figure.short_in_sentence}) with at most {MOST:.0%} of decisions changed", figure),
         "fewest": (f"Fewest changes with {fair}", FIGURES["change_rate"]),
         "accurate": (f"Most accurate with {fair}", FIGURES["accuracy"]),
     }
-    lines, losses = [], 0
+    lines = []
     for name, (wish, measure) in asked.items():
         first, own = found[name]
         if first is None:
@@ -304,13 +319,8 @@ def best_in_words(found: Mapping[str, BestAndOwn], figure: Figure, fair: str, *,
             continue
         told = [f"**{METHODS[first['method']].title} {measure.show(first[measure.name])}**"]
         if with_commod and first["method"] != "commod":
-            losses += 1
             told.append("COMMOD does not get there" if own is None else f"COMMOD {measure.show(own[measure.name])}")
         lines.append(f"- {wish}: {'; '.join(told)}.")
-    of = sum(best.first is not None for best in found.values())
-    if with_commod and of:
-        beaten = f"is beaten in {losses} of {of} respects" if losses else f"is best in all {of} respects"
-        lines.insert(0, f"**COMMOD in the paper's form {beaten}**, among methods that need no group:\n")
     return "\n".join(lines)
 
 
@@ -333,7 +343,7 @@ def choose_segments(settings: Settings, names: list[str]) -> str:
     return str(st.selectbox("Segments of fairness", options, key=key, on_change=take, help=tip("segments")))
 
 
-def segments(here: Compared, place: Any, *, final: bool = False) -> None:
+def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: bool = False) -> None:
     """Changes against accuracy, one picture for each segment of fairness, and their means as a table."""
     shown, look = here.segments
 
@@ -341,30 +351,33 @@ def segments(here: Compared, place: Any, *, final: bool = False) -> None:
         return here.table(f"Q{q} as a table", f"compare_q{q}", final=final)
 
     with place.container():
-        apart = apart_by_chance(here.scene, here.sweeps, here.in_segments)
-        draw_wins(claims_of(here.cells, apart, here.by_split), here.cuts, here.criterion.name)
+        draw_wins(claimed, here.cuts, here.criterion.name)
         draw_segments(shown, here.titles, here.criterion.name, table, **look)
         st.caption(tip("compare_segments"))
-        _cells(here)
+        _cells(here, claimed)
 
 
-def _cells(here: Compared) -> None:
-    """Mean change rates by method and cell of fairness and accuracy."""
-    cells = here.cells
+def _cells(here: Compared, claimed: tuple[Claim, ...]) -> None:
+    """Mean change rates by method, in the cells of fairness and accuracy where two are compared."""
+    if not claimed:
+        return
+    cells, places = here.cells, [claim.place for claim in claimed]
     spread = _spread_in_words(here.by_split)
-    printed = " (the paper's Table 1, on this split)" if here.cuts.source == PAPER_MAIN else ""
+    cells = cells[[place in places for place in zip(cells["fairness_q"], cells["accuracy_q"], strict=True)]]
+    printed = ", as in the paper's Table 1, on this split" if here.cuts.source == PAPER_MAIN else ""
     st.subheader("Mean change rates by cell", anchor="cells")
-    st.markdown(f"Mean share of decisions changed by segment of fairness and accuracy{printed}.")
     draw_cells(
         cells,
-        [name for name in METHODS if name in here.sweeps],
-        sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)}),
+        [name for name in METHODS if name in set(cells["method"])],
+        places,
         lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL) + spread(cell),
         heading="Q{} fair, Q{} acc.",
         caption="Mean change rates",
     )
     accuracy = ", ".join(f"{cut:.1%}" for cut in here.cuts.accuracy)
-    st.caption(tip("compare_cells", mark=NO_MODEL.strip(), accuracy=accuracy) + (BRACKETS if here.spread else ""))
+    told = tip("compare_cells", printed=printed, accuracy=accuracy)
+    told += "" if cells["sound"].all() else tip("no_model", mark=NO_MODEL.strip())
+    st.caption(told + (BRACKETS if here.spread else ""))
 
 
 def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, Any]], str]:

@@ -25,7 +25,7 @@ def draw_outcomes(result: FitResult) -> None:
     test = result.scene.test
     frame = explain_outcomes(result.task, test.y, test.sensitive, result.scene.decisions_test, result.decisions)
     yes = escape_markdown(spec.outcomes[1])
-    st.header("What it did to each group, by what is recorded")
+    st.header("What it did to each group")
     if result.has_many_groups:
         frame = frame.sort_values(["label", "rate_after"], ascending=False, kind="stable")
         for place, label in zip(st.columns(2, gap="large"), (1, 0), strict=True):
@@ -36,7 +36,7 @@ def draw_outcomes(result: FitResult) -> None:
         _draw_two(frame, spec.outcomes)
     said = "in a person's favour" if spec.favourable else "against a person"
     st.caption(
-        f"On test. “{yes}” without a record of it is a false positive: here, an error {said}."
+        f"On test. To say “{yes}” where the record does not is a false positive: here, an error {said}."
         + (" Dashed: everyone now." if result.has_many_groups else "")
     )
     words = {label: f"{spec.outcomes[label]} ({'true' if label else 'false'} positives)" for label in (0, 1)}
@@ -132,12 +132,9 @@ def draw_people_segments(result: FitResult) -> None:
     ranked["segment"] = pair.where(ranked["second"] != "", ranked["first"])
     enough = ranked[ranked["enough"]]
     overall = found.total[of] / found.total["count"]
-    small = ""
-    if found.small:
-        small = f" {found.small:,} more have fewer than {FEW} people and are not ranked."
     st.markdown(
-        f"**The first of {found.ranked:,} segments are extreme partly by chance**: expect less of them on other "
-        f"people.{small}"
+        f"Of {found.ranked:,} segments with {FEW} people or more, those at the top are there partly by chance: expect "
+        "less on other people."
     )
     if enough.empty:
         st.info(f"No segment has {FEW} people or more.", icon=":material/info:")
@@ -168,8 +165,8 @@ def draw_open(result: FitResult) -> None:
     )
     good = escape_markdown(spec.outcomes[spec.favourable])
     st.markdown(
-        f"In **{len(stays):,} of {len(found):,}** segments, {behind} get “{good}” less often than {ahead} there under "
-        f"**g**, too, beyond chance.{' The repair neglects them.' if len(stays) else ''}"
+        f"In **{len(stays):,} of {len(found):,}** segments, {behind} still get “{good}” less often than {ahead}, "
+        "beyond chance."
     )
     rows = [
         [
@@ -181,12 +178,12 @@ def draw_open(result: FitResult) -> None:
         ]
         for row in stays.head(NEGLECTED).itertuples()
     ]
-    headings = ["Segment", f"{found['behind'].iloc[0]} there", "Changed", "Gap under f, points", "Gap under g, points"]
+    headings = ["Segment", found["behind"].iloc[0], "Changed", "Gap by f, points", "Gap by g, points"]
     if rows:
         st.html(html_table(headings, rows, caption="Segments in which the gap stays open"))
     st.caption(
-        f"On test; in brackets the 95 % interval. The widest {NEGLECTED}, of segments with {FEW} people or more "
-        "on both sides. Some are beyond chance by chance: of twenty such intervals one misses."
+        f"On test. The {NEGLECTED} widest gaps, of segments with {FEW} people or more on both sides. In brackets: the "
+        "95 % interval, of which one in twenty misses by chance."
     )
 
 

@@ -1,5 +1,6 @@
 """Who changed: group sizes first, what it did to each group, the segments, and the people one by one. All on test."""
 
+import numpy as np
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -51,17 +52,25 @@ def show() -> None:
 
 
 def _verdict(result: FitResult) -> str:
-    """How many changed, in one sentence."""
+    """Who gains and who loses, and which of f and g the record supports."""
     counts, spec = result.change_counts, result.task.spec
     if not counts.count:
         return escape_markdown(result.verdict)
-    good, bad = (escape_markdown(spec.outcomes[i]) for i in (spec.favourable, 1 - spec.favourable))
-    worse = f"**{counts.worse:,}** the worse one, “{bad}”" if counts.worse else "nobody the worse one"
-    return (
-        f"**{counts.count:,} of {len(result.decisions):,} {escape_markdown(spec.people)}** get another decision from "
-        f"**g** than from **f**: **{counts.better:,}** the better one, “{good}”, and {worse}. What happened agrees "
-        f"with **g** for {counts.right:,} of them, with **f** for {counts.wrong:,}."
-    )
+    good = escape_markdown(spec.outcomes[spec.favourable])
+    gains = result.decisions == spec.favourable
+    right = result.changed_test & (result.decisions == result.scene.test.y.to_numpy())
+
+    def told(count: int, verb: str, part: np.ndarray) -> str:
+        here = int((right & part).sum())
+        whom = f"**g** is right about {here:,}, **f** about {count - here:,}"
+        return f"- **{count:,} {verb}** “{good}”. By the record {whom}."
+
+    lines = [told(counts.better, "gain" if counts.better != 1 else "gains", gains)] * (counts.better > 0)
+    lines += [told(counts.worse, "lose" if counts.worse != 1 else "loses", ~gains)] * (counts.worse > 0)
+    lines += [] if counts.worse else ["- **Nobody loses** it."]
+    people = escape_markdown(spec.people)
+    head = f"**g** changes the decision of **{counts.count:,} of {len(result.decisions):,} {people}**:"
+    return "\n".join([head, "", *lines])
 
 
 def _groups(result: FitResult) -> None:

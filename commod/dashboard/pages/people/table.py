@@ -28,16 +28,16 @@ RIGHT = {True: "right", False: "wrong"}
 # Heading of each column, and what it means; those of concepts and features are made from their names.
 _COLUMNS = {
     "group": ("Group", ""),
-    "better": ("Now", tip("better")),
+    "better": ("For the person", tip("better")),
     "decision": ("Decision now", ""),
-    "label": ("Label", tip("label")),
+    "label": ("Recorded", tip("label")),
     "f": ("Score of f", tip("score")),
     "r": ("r", tip("ratio")),
     "s": ("s", tip("shift")),
     "balance": ("Balance", tip("balance")),
     "g": ("Score of g", tip("score")),
     "leaf": ("Leaf of the tree", ""),
-    "right": ("By the record", tip("record")),
+    "right": ("g by the record", tip("record")),
     "sure": ("f was sure", tip("certainty")),
     "again": ("Refits that change them", tip("refits")),
 }
@@ -83,9 +83,9 @@ def formula_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
         return f"g says “{outcomes[1]}” where the balance is above 0; {starts}, plus what each concept adds."
     if g.has_shift:
         return (
-            f"r times the logit of f's score, plus s, is that of g's; {starts}, each plus what the concepts add to it."
+            f"g's logit (the score, 0 at one half) is f's times r, plus s; {starts}, each plus what the concepts add."
         )
-    return f"r times the logit of f's score is that of g's; {starts} plus what each concept adds."
+    return f"g's logit (the score, 0 at one half) is f's times r; {starts}, plus what each concept adds."
 
 
 def headings(frame: pd.DataFrame, task: Task, g: Commod) -> dict[str, str]:

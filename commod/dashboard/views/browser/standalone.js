@@ -16,6 +16,7 @@ const row = (columns, n) => {
 };
 // A value of a slider as it is written in a language.
 const written = (value, language) => (language === "fr" ? value.replace(".", ",") : value);
+const capital = (words) => words[0].toUpperCase() + words.slice(1);
 const pairs = (flat) => new Map(Array.from({ length: flat.length / 2 }, (_, i) => flat.slice(2 * i, 2 * i + 2)));
 const SLIDERS = ["lambda_fair", "lambda_ratio", "lambda_concepts", "k"], CHOICES = ["fairness", "update"];
 const AXES = ["fairness", "update", "lambda_ratio", "lambda_concepts", "lambda_fair"];
@@ -98,10 +99,12 @@ class Page {
     this.lesson = only.length || given.length ? null : new Lesson(this);
     $("#language").addEventListener("click", () => {
       this.language = Object.keys(pack.words).find((language) => language !== this.language);
+      this.asked.set("lang", this.language);
+      this.link();
       this.write();
     });
     $("#skip").addEventListener("click", () => {
-      const isDone = this.lesson?.isDone;
+      const isDone = this.lesson?.step === 2 && this.lesson.stage === "told";
       this.lesson = this.lesson ? null : new Lesson(this);
       if (!this.lesson) this.go(isDone ? this.settings : this.start);
       this.write();
@@ -120,7 +123,7 @@ class Page {
   number(value, digits = 0) {
     const how = { minimumFractionDigits: digits, maximumFractionDigits: digits };
     this.formats[`${this.language} ${digits}`] ??= new Intl.NumberFormat(this.language, how);
-    return value === null ? "–" : this.formats[`${this.language} ${digits}`].format(value);
+    return value === null ? "–" : this.formats[`${this.language} ${digits}`].format(value).replace("-", "−");
   }
 
   percent(share, digits = 1) {
@@ -308,7 +311,7 @@ class Page {
     const people = this.models.part(this.settings, "people"), groups = this.models.part(this.settings, "picture", "groups");
     $("#changes .body").replaceChildren(this.bars(people.flatMap(([raised, lowered], i) => ["better", "worse"].map((kind) => {
       const count = (kind === "better") === this.pack.good ? raised : lowered;
-      const name = `${this.words.called[i]}${this.words.colon} ${this.say(kind)}`;
+      const name = `${capital(this.words.called[i])}${this.words.colon} ${this.say(kind)}`;
       const told = this.say("of", { count: this.number(count), of: this.number(groups[i].count) });
       return { name, kind, size: count / groups[i].count, told };
     }))));
@@ -348,10 +351,10 @@ class Page {
   tree() {
     const nodes = this.models.part(this.settings, "tree");
     const below = (parent) => build("ul", { class: "nodes" }, ...nodes.filter((node) => node[1] === parent).map(
-      ([node, , rule, leaf, count, changed, predicts]) => {
-        const words = build("span", { class: predicts ? "says" : "" }, `${parent < 0 ? this.say("everyone") : (this.words.rules[rule] ?? rule)}${this.words.colon} `);
+      ([node, , rule, leaf, count, changed]) => {
+        const words = `${parent < 0 ? this.say("everyone") : (this.words.rules[rule] ?? rule)}${this.words.colon} `;
         const told = this.say("changed_of", { changed: this.number(changed), count: this.number(count) });
-        return build("li", {}, words, told, leaf ? "" : below(node));
+        return build("li", {}, words + told, leaf ? "" : below(node));
       }));
     $("#tree .caption").textContent = nodes.length ? this.say("tree_says") : "";
     $("#tree .body").replaceChildren(nodes.length ? below(-1) : this.say("nobody"));
@@ -410,15 +413,10 @@ class Lesson {
     const goal = lambda_fair.find((value) => Number(value) >= Number(start.lambda_fair) && changed(value)) ?? last;
     this.groups = models.part(start, "picture", "groups").map(({ before, of_100 }) => ({ before, of_100: of_100.before }));
     const rates = this.groups.map(({ before }) => before);
-    Object.assign(this, { page, step: 0, stage: "guess", goals: [lambda_fair[0], goal, last] });
+    Object.assign(this, { page, step: 0, stage: "guess", goals: [lambda_fair[0], goal, last], guesses: [50, 50, 50] });
     this.high = rates.indexOf(Math.max(...rates));
     this.low = rates.indexOf(Math.min(...rates));
-    this.guesses = [this.groups[this.high].of_100, 0, Math.round(100 * models.figure(start, "accuracy").f)];
     page.settings = at(lambda_fair[0]);
-  }
-
-  get isDone() {
-    return this.step === 2 && this.stage === "told";
   }
 
   // What the question is about, and what the model says.
@@ -429,10 +427,11 @@ class Lesson {
     const worse = models.part(there, "people").reduce((sum, [raised, lowered]) => sum + (pack.good ? lowered : raised), 0);
     return {
       one: words.called[this.high], other: words.called[this.low], first: groups[this.high].of_100, second: groups[this.low].of_100,
-      yes: words.yes, goal: written(goal, page.language), guess: this.guesses[step], control: words.controls.lambda_fair, worse: page.number(worse),
-      changed: page.number(count), of: page.number(of), share: page.number((100 * count) / of, 1),
-      before: page.number(100 * accuracy.f), now: page.number(100 * accuracy.g, 1),
-      figure: words.axis[start.fairness], f: page.number(fair.f, 2), g: page.number(fair.g, 2),
+      story: words.story, yes: words.yes, bad: pack.good ? words.no : words.yes, worse: page.number(worse), guess: this.guesses[step],
+      control: words.controls.lambda_fair, goal: written(goal, page.language), last: written(this.goals[2], page.language),
+      changed: page.number(count), of: page.number(of), share: page.number((100 * count) / of),
+      before: page.number(100 * accuracy.f), now: page.number(100 * accuracy.g),
+      figure: words.names[start.fairness][0], meaning: words.meaning[start.fairness], f: page.number(fair.f, 2), g: page.number(fair.g, 2),
     };
   }
 
@@ -442,7 +441,7 @@ class Lesson {
     const { page, step, stage, groups } = this, real = page.models.picture(page.settings, page.language);
     const shown = [this.high, this.low].sort((a, b) => a - b).map((i) => {
       const asked = i === this.low && stage === "guess" && step === 0, { of_100 } = groups[i], called = page.words.called[i];
-      const label = `${called[0].toUpperCase()}${called.slice(1)}\n${asked ? "?" : page.say("of", { count: of_100, of: 100 })}`;
+      const label = `${capital(called)}\n${asked ? "?" : page.say("of", { count: of_100, of: 100 })}`;
       return { label, of_100: { now: asked ? this.guesses[0] : of_100, raised: 0, lowered: 0 } };
     });
     const text = { setting: "", figures: [], intervals: [], groups: shown.map(({ label }) => label), verdict: "" };
@@ -482,9 +481,11 @@ class Lesson {
     $({ guess: "#guess", move: "#set_lambda_fair", told: "#guide button" }[this.stage]).focus();
   }
 
-  // The surprise comes when the slider is where it was asked to be.
+  // The surprise comes when the slider is where it was asked to be, or beyond.
   moved() {
-    if (this.stage !== "move" || this.page.settings.lambda_fair !== this.goals[this.step]) return;
+    const { lambda_fair } = this.page.settings;
+    if (this.stage !== "move" || Number(lambda_fair) < Number(this.goals[this.step])) return;
+    this.goals[this.step] = lambda_fair;
     this.stage = "told";
     this.write();
   }
