@@ -10,7 +10,7 @@ from tests.numbers import DOCUMENTS, MARKED, NUMBERS, ROOT, STORED, filled
 pytestmark = pytest.mark.quick
 
 # Too long to run since they were written: what documents say of these is older, and not marked.
-NOT_RUN = {"nobody_loses", "minima_found", "targets_held", "interval_coverage"}
+NOT_RUN = {"nobody_loses", "minima_found", "targets_held"}
 NOT_RUN |= {"later_rivals_p_rule", "later_rivals_dm"}
 KEPT = json.loads(STORED.read_text())
 

@@ -129,13 +129,15 @@ def _by_what_moved(found: Watched) -> Outcome:
 
 
 def _largest(figures: pd.DataFrame) -> str:
-    """The figures that moved furthest, as their intervals measure it, and where to."""
+    """The figures that moved furthest, as their intervals measure it, and where to; f's only if g's did not move."""
+    figures = figures[(figures["model"] != "f") | ~figures["title"].isin(figures["title"][figures["model"] == "g"])]
     reach = (figures["high"] - figures["low"]).clip(lower=1e-12)
     first = figures.loc[(figures["difference"].abs() / reach).sort_values(ascending=False, kind="stable").index[:NAMED]]
-    told = [
-        f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({row.old:.3f} to {row.new:.3f})"
-        for row in first.itertuples()
-    ]
+    told = []
+    for row in first.itertuples():
+        figure = FIGURES.get(row.figure)
+        old, new = (figure.show(each) if figure else f"{each:.1%}" for each in (row.old, row.new))
+        told.append(f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({old} to {new})")
     return ", ".join(told) + (" and others" if len(figures) > NAMED else "")
 
 

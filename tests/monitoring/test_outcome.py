@@ -120,7 +120,8 @@ def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
     outcome = outcome_of(replace(found, figures=main), NOTHING)
     assert outcome.title == "Not any more"
     assert outcome.why.startswith("2 of 32 figures moved too far for chance")
-    assert "Accuracy of f (0.782 to 0.802), Accuracy (0.714 to 0.738). Not the P-Rule." in outcome.why
+    assert "Accuracy (71.4% to 73.8%)" in outcome.why
+    assert outcome.why.endswith("Not the P-Rule.")
 
 
 def test_a_group_of_a_few_people_settles_nothing(law):

@@ -8,6 +8,8 @@ from commod.dashboard.text import glossary
 from commod.dashboard.views import frame
 from commod.dashboard.views.words import say
 
+# The words to begin with.
+FIRST = ("f", "g", "p_rule")
 # The word that is looked up, by its name; a link can ask for one.
 _asked: PageState[str | None] = PageState("word", lambda: st.query_params.get("word"))
 
@@ -27,10 +29,10 @@ def show() -> None:
         placeholder=say("glossary.type"),
         **mirrored("glossary_word", asked, _asked.set),
     )
-    if asked:
-        word = words[asked]
-        with st.container(border=True):
-            st.markdown(f"**{word.title}**\n\n{glossary.picture(asked)}{word.tip} {word.more}")
+    with st.container(border=True):
+        for name in [asked] if asked else FIRST:
+            word = words[name]
+            st.markdown(f"**{word.title}**\n\n{glossary.picture(name)}{word.tip} {word.more if asked else ''}")
     for chapter, listed in glossary.chapters(language).items():
         with st.expander(f"{chapter} ({len(listed)})"):
             st.markdown("\n".join(f"- **{word.title}**: {word.tip}" for word in listed))

@@ -64,7 +64,7 @@ def versions_in_words() -> str:
 
 
 OWN_QUARTILES = "quartiles of our own AdvDebias"
-MARKS = {"better": " ▼", "equal": " =", "worse": " ▲", "too few splits": ""}
+MARKS = {"better": "\u00a0▼", "equal": "\u00a0=", "worse": "\u00a0▲", "too few splits": ""}
 # Behind a method that the paper's Table 1 does not have; † has another meaning in the names of methods.
 ADDED = " *"
 
@@ -94,9 +94,9 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
     draw_wins([claim for claim in claims_of(cells) if claim.place in places], cuts, criterion)
 
     def words(cell: Mapping[Any, Any]) -> str:
-        text = f"{cell['change_rate']:.1%}\n[{cell['low']:.0%}, {cell['high']:.0%}] of {cell['splits']}"
+        text = f"{cell['change_rate']:.1%}\n[{cell['low']:.0%},\u00a0{cell['high']:.0%}] of\u00a0{cell['splits']}"
         if printed and pd.notna(cell["printed"]):
-            text += f"\npaper {cell['printed']:.0%}{MARKS[cell['verdict']]}"
+            text += f"\npaper\u00a0{cell['printed']:.0%}{MARKS[cell['verdict']]}"
         return text
 
     added = f"{ADDED.strip()} Not in the paper's table. " if set(rows) - set(METHOD_ROWS) else ""

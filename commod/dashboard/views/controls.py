@@ -115,8 +115,7 @@ def draw_control(name: str) -> None:
         st.number_input(label, declared.grid[0], declared.grid[-1], value, **shape, **about)
         return
     language = session.language()
-    # A slider keeps its numbers: the browser reads them.
-    read = {option: title if declared.grid else in_language(language, title) for option, title in titles.items()}
+    read = {option: in_language(language, title) for option, title in titles.items()}  # picture.js undoes the comma
     about["format_func"] = read.__getitem__
     if declared.several:
         most = len(titles) - 1  # one must be left

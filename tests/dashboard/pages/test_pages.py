@@ -288,7 +288,7 @@ def test_the_data_page_keeps_the_link():
 def test_the_paper_page_puts_printed_numbers_beside_ours(look):
     printed = look("pages/paper.py")
     assert printed.title[0].value == "The paper, recomputed"
-    assert "paper 18%" in table(printed, 1)
+    assert "paper\u00a018%" in table(printed, 1)
     assert [heading.value.split(":")[0] for heading in printed.header][:3] == ["Table 1", "Figure 2", "Figure 3"]
     assert not printed.warning
 
@@ -296,7 +296,7 @@ def test_the_paper_page_puts_printed_numbers_beside_ours(look):
 @pytest.mark.slow  # the page is opened with other results below
 def test_the_paper_page_on_compas_and_for_equalized_odds():
     app = fine(run("pages/paper.py").selectbox(key="paper_data").set_value("compas").run())
-    assert "paper 20%" in table(app, 1)
+    assert "paper\u00a020%" in table(app, 1)
     again = fine(run("pages/paper.py", **dict(app.query_params)))
     assert table(again, 1) == table(app, 1)
     app = fine(app.selectbox(key="paper_criterion").set_value("equalized_odds").run())

@@ -332,3 +332,8 @@ def test_undo_works_on_the_first_page_of_a_session():
     fine(slider(app, "lambda_fair").set_value(2.0).run())
     press(app, "Undo")
     assert slider(app, "lambda_fair").value == before
+
+
+def test_an_empty_page_offers_an_example():
+    app = press(fine(run(PAGE, data="german")), "Show an example")
+    assert app.query_params["runs"].startswith("As it opens*german~Nobody loses*german*direction-improve")

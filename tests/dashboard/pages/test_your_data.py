@@ -68,8 +68,7 @@ def test_the_example_is_guessed_and_used(seen):
         "model_score": "scores of f",
     }
     assert "In use: applicants.csv" in [h.value for h in app.header]
-    assert app.success[-1].value.startswith("In use.")
-    assert "Go to Explore" in [link.proto.label for link in app.get("page_link")]
+    assert "Explore these data" in [link.proto.label for link in app.get("page_link")]
     assert app.metric[0].label == "A"
 
 

@@ -112,8 +112,8 @@ def draw_moved(found: Watched, told: str) -> None:
     """Every figure, and every column and score; `told` counts them."""
     st.header("What moved")
     figures = found.figures
-    st.markdown(escape_markdown(told))
     fold(FIGURES, figures.assign(told=figures["moved"].map(MOVED), model=figures["model"].map(MODELS)))
+    st.markdown(escape_markdown(told))
     drifted = found.drift[(found.drift["drift"] != "stable") | (found.drift["unseen"] > 0)]
     for sentence in drifted["sentence"].head(MAX_SENTENCES):
         st.markdown(f"- {escape_markdown(sentence)}")

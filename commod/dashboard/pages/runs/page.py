@@ -1,6 +1,7 @@
 """Saved runs: models pinned with a name, up to four side by side, and one small file of them all."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -10,7 +11,7 @@ from commod.dashboard.pages.runs.compare import check_figures, choose, side_by_s
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import MAX_BYTES, MAX_NAME, Run, write_runs
 from commod.dashboard.state.saved_runs import shelf
-from commod.dashboard.state.settings import base_models_of, in_words
+from commod.dashboard.state.settings import base_models_of, defaults, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -36,6 +37,7 @@ def show() -> None:
     session.keep_link()
     if not shelf().runs:
         st.markdown(tip("runs_intro"))
+        button("Show an example", "compare_arrows", _pin_example)
         _tell()
         pin_here(session.current())
         _put_back()
@@ -63,6 +65,12 @@ def show() -> None:
     check_figures(checked)
     _take_along()
     draw_pending(*checks())
+
+
+def _pin_example() -> None:
+    start = defaults(session.current().data)
+    shelf().add(Run("As it opens", start))
+    shelf().add(Run("Nobody loses", replace(start, direction="improve")))
 
 
 # ---- the list ----

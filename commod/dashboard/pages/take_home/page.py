@@ -155,7 +155,7 @@ def exports(
 
 def _files(result: FitResult, settings: Settings) -> Pending | None:
     st.markdown(escape_markdown(result.verdict))
-    st.caption(escape_markdown(f"{result.task.spec.title}, {in_words(result.settings)}. The model of the sliders, as:"))
+    st.caption(escape_markdown(f"The model of the sliders: {result.task.spec.title}, {in_words(result.settings)}."))
     report, *others = exports(result, settings, session.requirements(), signed_decision())
     first, second = (column.container(border=True, height="stretch") for column in st.columns(2, gap="small"))
     _file(report, first)
@@ -203,8 +203,6 @@ def _page(result: FitResult) -> Pending | None:
 
 
 def _how_to(result: FitResult) -> None:
-    with st.expander("The Python that makes this model again"):
-        st.code(to_python(result.settings), language=None, wrap_lines=True)
     with st.expander("How to use the model file"):
         st.markdown("With the loader and the model file in one folder, and numpy installed:")
         st.code(_usage(result), language=None, wrap_lines=True)

@@ -40,6 +40,7 @@ class TableDraft(Held):
     name: str = ""
     table: ReadTable | None = None
     problem: str = ""
+    refused: str = ""  # why what was chosen is not in use
     chosen: dict[str, Any] = field(default_factory=dict)
     told: tuple[Done, ...] = ()  # what was done to the data in use
     leaks: list[Leak] = field(default_factory=list)  # of the data in use

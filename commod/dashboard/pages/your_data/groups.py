@@ -215,7 +215,7 @@ def seal_at_first(choice: Choice) -> Choice:
 def choose_sealed(choice: Choice) -> None:
     """The switch for it."""
     st.toggle(
-        "Seal a fifth of the people until you decide",
+        "Seal a fifth of the people until you decide: fewer to train and test on now, an honest verdict later",
         help=tip("seal_own"),
         **kept("sealed", choice.confirm > 0),
     )

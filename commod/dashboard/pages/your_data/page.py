@@ -19,7 +19,6 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import frame
 from commod.dashboard.views.chart import offer
-from commod.dashboard.views.pages import menu_page
 from commod.dashboard.views.tiles import draw_group_sizes
 from commod.dashboard.views.widgets import button
 from commod.datasets import Choice, ChoiceError, load_task, make_task
@@ -104,11 +103,9 @@ def _choose() -> Any:
         box(escape_markdown(doubt.text), icon=icon)
     why_not = tip("unusable") if look.problem else None if answered else tip("unanswered")
     button("Use these data", "check", _use, choice, type="primary", disabled=why_not is not None, help=why_not)
-    waiting = st.empty()
-    if here.used == choice:
-        st.success("In use. The top of this page tells what was done to the data.", icon=":material/check:")
-        st.page_link(menu_page("app.py"), label="Go to Explore", icon=":material/arrow_forward:")
-    return waiting
+    if here.refused:
+        st.error(escape_markdown(here.refused), icon=":material/error:")
+    return st.empty()
 
 
 def _choice() -> tuple[Choice, Any]:
@@ -150,14 +147,14 @@ def _use(choice: Choice) -> None:
     try:
         own = make_task(here.frame, choice)
     except ChoiceError as error:
-        here.problem = str(error)
+        here.refused = str(error)
         return
     try:
         session.use_own(own.task)
     except NoRoomError as error:
-        here.problem = str(error)
+        here.refused = str(error)
         return
-    here.problem, here.told = "", own.done
+    here.problem, here.refused, here.told = "", "", own.done
     here.leaks = here.look(choice).warnings
     here.used = choice
 
@@ -263,7 +260,8 @@ def show() -> None:
     top = st.container()
     _bring()
     waiting = _choose()
+    below = st.container()
     _what_it_is()
-    with top:
+    with top if draft().used is None else below:
         _in_use(waiting)
     session.keep_link()

@@ -253,7 +253,7 @@ class Picture {
   settings() {
     const entries = Object.entries(this.data.sliders).map(([name, key]) => {
       const thumb = document.querySelector(`.st-key-${key} input[type="range"]`);
-      return [name, thumb?.getAttribute("aria-valuetext") ?? this.data.query[name]];
+      return [name, thumb?.getAttribute("aria-valuetext").replace(",", ".") ?? this.data.query[name]];
     });
     return Object.fromEntries(entries);
   }
