@@ -137,6 +137,7 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     leader = open_browser("room", "wide", dark=True)
     leader.get_by_role("button", name="Open a room").click()
     leader.wait_for_url("**seat=*")
+    leader.get_by_role("button", name="Leader's link").click()
     leader.get_by_test_id("stCode").last.wait_for()
     secret = re.search(r"lead=([\w-]{32})", leader.get_by_test_id("stCode").last.inner_text())[1]
     leader.keyboard.press("Escape")
