@@ -286,18 +286,13 @@ def _concepts(models: pd.DataFrame) -> None:
 
 
 def _architectures(models: pd.DataFrame) -> None:
-    styles = (
-        MethodStyle("Linear ratio", palette.G, "circle"),
-        MethodStyle("Network as ratio", palette.F, "square"),
-    )
+    styles = (MethodStyle("Linear ratio", palette.G, "circle"), MethodStyle("Network as ratio", palette.F, "square"))
     p_rule, accuracy = FIGURES["p_rule"], FIGURES["accuracy"]
     labels = np.where(models["settings"].str.contains("linear"), *(style.label for style in styles))
     frame = models.assign(label=labels, x=models["p_rule"], y=models["accuracy"])
     columns = _scatter_columns((p_rule.axis_title, p_rule.format), (accuracy.title, accuracy.format))
-    fair = frame[frame["p_rule"] >= 0.6].groupby("label")[["p_rule", "accuracy"]].mean()
-    listed = "; ".join(
-        f"{name}: accuracy {row['accuracy']:.1%}, P-Rule {row['p_rule']:.2f}" for name, row in fair.iterrows()
-    )
+    fair = frame[frame["p_rule"] >= 0.6].groupby("label")[["p_rule", "accuracy"]].mean().iterrows()
+    listed = "; ".join(f"{name}: accuracy {row['accuracy']:.1%}, P-Rule {row['p_rule']:.2f}" for name, row in fair)
     st.markdown(
         "COMMOD's correction is a weighted sum of features. Would a network do better? Means of the models with a "
         f"P-Rule of 0.6 or more: {listed}. The paper finds the two alike."

@@ -460,9 +460,9 @@ def make_method(
     module, class_name = method.estimator
     with needs_extra(method.title, "torch"):  # imported when it is needed: torch and fairlearn take seconds
         estimator: Callable[..., Any] = getattr(import_module(module), class_name)
+    given = (base_model,) if method.edits else ()
     arguments = {**method.settings, method.knob.name: value, **settings}
-    arguments |= {"fairness": fairness, "random_state": random_state}
-    return estimator(base_model, **arguments) if method.edits else estimator(**arguments)
+    return estimator(*given, **arguments, fairness=fairness, random_state=random_state)
 
 
 def overview_in_words() -> str:
@@ -478,8 +478,7 @@ def overview_in_words() -> str:
 def overview() -> pd.DataFrame:
     """The paper's overview table of methods, COMMOD first, with what runs here.
 
-    Columns ``method, reference, runs`` ("yes" or "not yet"), ``model_agnostic, needs_sensitive, criteria, groups``
-    ("two" or "any"), ``weights, minimises_changes, randomised, knob, note``.
+    ``runs`` is "yes" or "not yet", ``groups`` "two" or "any"; the other columns are as in `Method`.
     """
     rows = [
         {
