@@ -146,7 +146,7 @@ def _draw(result: FitResult, found: Found) -> None:
 
 def _draw_form(result: FitResult, found: Found) -> str:
     """The form of the update that does better here, or the way back to the paper's; returns what it is called."""
-    papers = {label: other for label, other in found.items() if label == say("next.ratio")}
+    papers = {name: other for name, other in found.items() if name == say("next.ratio") and other.change_counts.count}
     forms = {label: other for label, other in found.items() if other.settings.update != result.settings.update}
     better = papers or {label: other for label, other in forms.items() if _is_ahead(other, result)}
     if not better:
@@ -199,12 +199,12 @@ def _is_better(other: FitResult, result: FitResult) -> bool:
 
 
 def _effect(other: FitResult) -> str:
-    """What somebody gets who takes the step."""
+    """What somebody gets who takes the step, then what it costs."""
     fair, counts = _fairness(other), other.change_counts
     if not counts.count or other.settings.direction == "improve":  # its name says that nobody loses
         return fair
     harm = say("next.no_one") if not counts.worse else say("next.wrong", wrong=counts.wrong, count=counts.count)
-    return f"{fair}, {harm}"
+    return f"{harm}, {fair}"
 
 
 def _fairness(other: FitResult) -> str:
