@@ -38,7 +38,7 @@ class Decided:
     requirements: Requirements = NOTHING_REQUIRED
     facts: Facts | None = None  # of the model, where anything is required
     rivals: tuple[BestModel, ...] = ()  # of the methods whose sweeps were there, the best model under the requirements
-    # The decision that was sealed on these data, see `commod.decisions.make_record`.
+    # The decision that was signed on these data, see `commod.decisions.make_record`.
     record: Mapping[str, Any] | None = None
     searched: int = 0  # models of all these methods
 
@@ -130,11 +130,11 @@ def _model_of(result: FitResult, record: Mapping[str, Any]) -> str:
 
 
 def _met(verdicts: list[dict[str, Any]]) -> str:
-    """How many requirements were met when it was sealed; empty where nothing was required."""
+    """How many requirements were met when it was signed; empty where nothing was required."""
     if not verdicts:
         return ""
     found = [row["verdict"] for row in verdicts]
-    told = f"Met {met_in_words(found)} when it was sealed; {found.count('fail')} not met"
+    told = f"Met {met_in_words(found)} when it was signed; {found.count('fail')} not met"
     told += f", {found.count('cannot tell')} could not be told"
     beside = found.count("does not apply")
     return f"{told}, {beside} did not apply" if beside else told
