@@ -185,7 +185,8 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     if not are_treated_alike(groups, decided):
         return None
     rates, _, counted = _rates(groups, decided)
-    why = f"with {len(groups):,} people that may be chance: too few to tell whether there is anything to correct. Bring more rows"
+    why = f"with {len(groups):,} people that may be chance: too few to tell whether there is anything to correct. "
+    why += "Bring more rows"
     if _nearly_equal(rates):
         why = "nearly equal: there is little that demographic parity would correct. Look at equalized odds"
     ends = range(2) if len(rates) == 2 else (rates.argmin(), rates.argmax())  # of many, the extremes
