@@ -82,6 +82,7 @@ def test_every_model_is_judged_by_every_requirement(decided):
         "At most 20% of the decisions changed",
         "Nobody worse off",
         "Decisions changed",
+        "Accuracy",
         "Four-fifths rule",
         "Setting",
     ]

@@ -93,9 +93,9 @@ class Beside:
         return candidates_in_order(self.settings, self.result, found, self.required)
 
     def _offer_best(self) -> None:
-        """One click to COMMOD's best in the form in use, if it is another than the model on the screen."""
-        own, place = sweeps.own_method(self.settings), st.empty()
-        best = next((one for one in self.candidates if one.name == own), None)
+        """One click to COMMOD's best, of several that with the fewest worse off, if it is better than the screen's."""
+        place, offered = st.empty(), [one for one in self.candidates[1:] if one.there is not None]
+        best = max(offered, key=lambda one: (*_standing(one), -one.facts.worse), default=None)
         if best is None or best.there is None or _standing(best) <= _standing(self.candidates[0]):
             return
         free = session.can_go_to(best.there)

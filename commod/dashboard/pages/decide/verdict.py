@@ -18,6 +18,7 @@ from commod.dashboard.views.impact import BEYOND, FOUR_FIFTHS, impact_in_words
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
 from commod.decisions.verdicts import rounded
 from commod.explain.checks import Answer
+from commod.metrics.figures import FIGURES
 from commod.wording import listed, with_capital
 
 TABLE = "The models side by side"
@@ -102,6 +103,8 @@ def table_html(candidates: Sequence[Candidate], result: FitResult) -> Markup:
         for one in candidates
     ]
     rows.append(("Decisions changed", changed))
+    accuracy = [result.scene.figures(one.decisions)["accuracy"] for one in candidates]
+    rows.append(("Accuracy", [("", FIGURES["accuracy"].show(value), "") for value in accuracy]))
     limits = first.set_index("requirement")["limit"]
     if limits.get("p_rule") != FOUR_FIFTHS or not result.task.spec.favourable:  # else it is told above
         rows.append(("Four-fifths rule", [_impact(one, result) for one in candidates]))
