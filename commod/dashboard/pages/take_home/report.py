@@ -59,7 +59,7 @@ def report_html(
         "report.html",
         kicker=f"Bias profile · COMMOD Explorer · {date}",
         title=f"{data_in_words(result.settings)}: {_title(result)}",
-        lead=f"{decision['confirmed']} {result.verdict}".strip(),
+        lead=" ".join(filter(None, [decision["signed"].get("told"), decision["confirmed"], result.verdict])),
         result=result,
         trouble=trouble_in_words(result),
         widened=parts.widened(result),
