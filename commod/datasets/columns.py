@@ -53,7 +53,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
     texts = cells if is_numeric else read_levels(cells)
     known = texts.notna().to_numpy()
-    shown = texts[known].drop_duplicates().head(3)
+    shown = cells[known].drop_duplicates().head(3)  # as written: 31.000 may be read as 31,000
     if pd.api.types.is_float_dtype(values.dtype):
         shown = shown.map(lambda number: np.format_float_positional(number, 4, trim="-"))
     numbers = read_numbers(cells)[0]
@@ -91,7 +91,10 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         perhaps = "; if they are weights of a survey, choose them as such" if _PERHAPS_WEIGHTS.search(words) else ""
         return {**found, "kind": "number", "why": f"numbers{odd}{perhaps}"}
     if different > max(MAX_LEVELS, 0.2 * present):
-        return {**found, "kind": "leave out", "why": "nearly as many texts as rows: names or notes, it seems"}
+        why = "nearly as many texts as rows: names or notes, it seems"
+        if 2 * wrong < present:
+            why = f"mostly numbers, but {count_of(wrong, 'cell')} such as “{short(cells[no_number].iloc[0], 24)}”"
+        return {**found, "kind": "leave out", "why": why}
     why = f"texts; all but the {MAX_LEVELS - 1} most common become “{OTHER}”" if many else "texts"
     return {**found, "kind": "category", "why": why}
 

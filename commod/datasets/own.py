@@ -121,7 +121,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     )
     if choice.confirm:
         task = _sealed(task, choice.confirm)
-        done.append(Done("sealed until a decision is made", count=len(X) - len(task.y)))
+        done.append(Done("sealed: no page looks at them before a decision opens them", count=len(X) - len(task.y)))
+        task = replace(task, datasheet=f"{sheet}\n\n{done[-1]}")
     _check_split(task, choice)
     return OwnTask(task, tuple(done))
 

@@ -185,8 +185,8 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     if not are_treated_alike(groups, decided):
         return None
     rates, _, counted = _rates(groups, decided)
-    why = f"with {len(groups):,} people that may be chance: too few to tell whether there is anything to correct. "
-    why += "Bring more rows"
+    why = f"with the {len(groups):,} people looked at here that may be chance: too few to tell whether there is "
+    why += "anything to correct. Bring more rows"
     if _nearly_equal(rates):
         why = "nearly equal: there is little that demographic parity would correct. Look at equalized odds"
     ends = range(2) if len(rates) == 2 else (rates.argmin(), rates.argmax())  # of many, the extremes
@@ -194,7 +194,7 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     shown = shown if len(rates) == 2 else f"at least {shown.replace(' and ', ' and at most ')}"
     return Concern(
         "fair",
-        f"f says “{task.spec.outcomes[1]}” of {shown} (of those looked at), {why}, or look at other groups.",
+        f"f says “{task.spec.outcomes[1]}” of {shown}, {why}, or look at other groups.",
     )
 
 

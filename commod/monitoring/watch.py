@@ -202,7 +202,9 @@ class Watched:
     signed: dict[str, float]
 
 
-def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> Watched:
+def watch(
+    model: Portable, batch: pd.DataFrame, *, base_scores: Any = None, known: pd.DataFrame | None = None
+) -> Watched:
     """Look at a later batch; nothing is trained.
 
     Parameters
@@ -214,6 +216,8 @@ def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> W
         label and weight. Rows with a gap in one of these are left out, and counted.
     base_scores : array, optional
         f's probabilities, if f is not in the file.
+    known : DataFrame, optional
+        Features of people who are not new: a batch that mostly equals them gets a notice.
 
     Raises
     ------
@@ -225,6 +229,9 @@ def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> W
         raise ValueError(f"The batch has no rows: at least {LEAST_PEOPLE} are needed.")
     check_width(model, len(batch))
     rows = BatchRows(model, reference, batch.reset_index(drop=True), base_scores)
+    if known is not None and 2 * (seen := _seen(rows.read, known, model)) > len(rows.y):
+        told = f"{seen:,} of {len(rows.y):,} rows equal rows of the data in use, so these are hardly new people."
+        rows.notices.insert(0, told)
     old, new = cells_in(reference), rows.cells
     if not rows.labelled:  # as if all had one label, old and new
         old = Cells(*(of_one_label(each) for each in old))
@@ -256,6 +263,16 @@ def watch(model: Portable, batch: pd.DataFrame, *, base_scores: Any = None) -> W
         settings=settings,
         signed=_signed_figures(cells_in(reference)),
     )
+
+
+def _seen(rows: pd.DataFrame, known: pd.DataFrame, model: Portable) -> int:
+    """How many rows equal a known one in all that the model needs."""
+    columns = [name for name in model.columns if name in known]
+    both = pd.concat([rows[columns].astype(object), known[columns].astype(object)]).map(
+        lambda value: f"{value:.6g}" if isinstance(value, int | float) else str(value)
+    )
+    hashes = pd.util.hash_pandas_object(both, index=False).to_numpy()
+    return int(np.isin(hashes[: len(rows)], hashes[len(rows) :]).sum())
 
 
 def _settings(model: Portable) -> dict[str, Any]:
@@ -309,7 +326,7 @@ def about_model(content: bytes) -> dict[str, Any]:
     }
 
 
-def watch_files(model: bytes, batch: bytes, *, scores: str = "") -> Watched:
+def watch_files(model: bytes, batch: bytes, known: pd.DataFrame | None = None, *, scores: str = "") -> Watched:
     """`watch` on the bytes of a `model.json` and a table; ValueError says what is wrong with one of them.
 
     `scores`: column of the batch with f's probabilities, if f is not in the model's file.
@@ -324,7 +341,7 @@ def watch_files(model: bytes, batch: bytes, *, scores: str = "") -> Watched:
     if given is not None and (given.dtype.kind not in "fiu" or not ((given >= 0) & (given <= 1)).all()):
         raise ValueError(f"“{short(scores)}” must hold f's probabilities: between 0 and 1, without gaps.")
     try:
-        return watch(read, table, base_scores=given)
+        return watch(read, table, base_scores=given, known=known)
     except (ArithmeticError, LookupError, TypeError, AttributeError):  # a file that fits together nowhere
         raise ValueError("The model's file and the batch do not fit together: download the model again.") from None
 

@@ -66,7 +66,7 @@ def sound_names(names: list[str]) -> tuple[list[str], list[str]]:
     if nameless:
         notices.append(f"Columns without a name are called {_quoted(nameless)}.")
     if twice:
-        notices.append(f"Names that occur more than once have got a number: {_quoted(twice)}.")
+        notices.append(f"Columns of the same name are now told apart: {_quoted(twice)}.")
     return found, notices
 
 

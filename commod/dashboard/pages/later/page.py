@@ -65,7 +65,7 @@ def _of_sliders() -> tuple[Watched | None, bool]:
     task = result.task
     columns = [rule.name for rule in task.contract] or list(task.X.columns)
     _bring_batch({"columns": columns, "groups": list(task.grouping.columns), "label": task.spec.target})
-    return _watch(result.as_json().encode(), result.settings.data), False
+    return _watch(result.as_json().encode(), result.settings.data, task.X), False
 
 
 def _held_out(result: FitResult, shifted: bool) -> Watched | None:
@@ -102,15 +102,16 @@ def _read_model(file: KeptFile) -> Any:
     return in_limits(tasks.about_model(files().token, file.digest, file.content), "Reading the model")
 
 
-def _watch(model: bytes, data: str = "") -> Watched | None:
+def _watch(model: bytes, data: str = "", known: Any = None) -> Watched | None:
     """The batch that was brought next to the people of a model, or a sentence why not.
 
-    `data` is the data set that the model was trained on here, if it was: what is found is forgotten with it.
+    `data` is the data set that the model was trained on here, if it was: what is found is forgotten with it. `known`
+    are the features of its people.
     """
     digest, batch = hashlib.sha256(model).hexdigest(), files().batch
 
     def read(file: KeptFile) -> Any:
-        task = tasks.watch(files().token, (digest, file.digest), model, file.content)
+        task = tasks.watch(files().token, (digest, file.digest), model, file.content, known)
         return in_limits(task, "Looking at the batch")
 
     found: Watched | None = batch.read((data, digest), read)

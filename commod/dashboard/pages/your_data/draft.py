@@ -134,13 +134,13 @@ def take() -> None:
         read(content, name)
 
 
-def read(content: bytes, name: str) -> None:
+def read(content: bytes, name: str, *, uploaded: bool = True) -> None:
     """Read a file into a new draft; one that cannot be read leaves the old draft as it is."""
     old = draft()
     try:
         with _one_large_file(len(content)):
             table = read_table(content)
-        draft.set(TableDraft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads))
+        draft.set(TableDraft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads + (not uploaded)))
     except (TableError, NoRoomError) as error:
         old.problem = f"{name[:60]}: {error}"
     except Exception:  # whatever a file does to its reader, the page goes on

@@ -111,8 +111,8 @@ def _choose_merge(choice: Choice, column: str) -> dict[str, str]:
         with st.container(horizontal=True, gap="small"):
             button("Put together", "", _put_together, column, levels, key=f"merge_now_{column}", disabled=not chosen)
             label, by_size = f"Those under {SMALL} rows together", (column, levels, list(small))
-            how = {"key": f"merge_small_{column}", "disabled": not small, "help": tip("few_in_test")}
-            button(label, "", _put_together, *by_size, **how)
+            if 0 < len(small) < len(rows):
+                button(label, "", _put_together, *by_size, key=f"merge_small_{column}", help=tip("few_in_test"))
             if names:
                 button("All apart again", "", _put_apart, column, key=f"merge_none_{column}")
         for group in dict.fromkeys(names.values()):
@@ -201,6 +201,8 @@ def draw_counts(choice: Choice) -> None:
     ]
     headings = ["Group", "Rows", f"{choice.target}: {' or '.join(choice.good_values)}", "To test on, about"]
     st.html(html_table(headings, rows, caption="Rows of each group"))
+    if lacking := len(draft().frame) - int(counted["rows"].sum()):
+        st.caption(f"{count_of(lacking, 'row')} of the file lack an outcome, or are of none of these groups.")
     if told := left_out_in_words(list(choice.groups), tested):
         st.caption(escape_markdown(told))
 

@@ -30,6 +30,8 @@ from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, 
 from commod.wording import with_capital
 
 EXAMPLE = "applicants.csv"
+# Whether the data in use were taken just now.
+JUST_USED = "own_just_used"
 # A loss of accuracy that has to be said first.
 COSTLY = 0.05
 
@@ -48,7 +50,7 @@ def _bring() -> None:
         st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
         with st.container(horizontal=True, gap="small"):
             offer("Example file", _example, EXAMPLE)
-            button("Open it here", "table", lambda: drafts.read(_example(), EXAMPLE))
+            button("Open it here", "table", lambda: drafts.read(_example(), EXAMPLE, uploaded=False))
     if here.forgotten:
         gone, shown = (escape_markdown(text) for text in (here.forgotten, load_task(session.current().data).spec.title))
         told = f"{gone} and all that was made of it is forgotten; the pages show {shown}."
@@ -64,27 +66,28 @@ def _example() -> bytes:
 # ---- say what is what ----
 
 
-def _choose() -> Any:
-    """What each column is, what that would mean, and the button that makes a task of it; and a place below that."""
+def _choose() -> None:
+    """What each column is, what that would mean, and the button that makes a task of it."""
     here = draft()
     if here.table is None:
-        return st.empty()
+        return
     st.header(f"What is what in {escape_markdown(here.name)}")
     for notice in here.table.notices:
         st.info(escape_markdown(notice), icon=":material/info:")
-    st.caption(f"{len(here.frame):,} rows, {len(here.frame.columns)} columns. All below are guesses: check them.")
+    told = "" if here.used else " What is chosen below is guessed: check it."
+    st.caption(f"{len(here.frame):,} rows, {len(here.frame.columns)} columns.{told}")
     if (usable := len(columns_of_roles(here.guesses))) < 2:
         told = f"An outcome and a sensitive attribute need two values or more; this table has {usable} such column(s)."
         st.error(f"{told} Add what is missing.", icon=":material/error:")
-        return st.empty()
+        return
     try:
         choice, place = _choice()
     except UnansweredError:
         st.info("The rest of this page follows when the question is answered.", icon=":material/help:")
-        return st.empty()
+        return
     except ChoiceError as error:
         st.error(escape_markdown(str(error)), icon=":material/error:")
-        return st.empty()
+        return
     with place:
         choice, answered = roles.choose_line(choice)
     look = here.look(choice)
@@ -105,7 +108,6 @@ def _choose() -> Any:
     button("Use these data", "check", _use, choice, type="primary", disabled=why_not is not None, help=why_not)
     if here.refused:
         st.error(escape_markdown(here.refused), icon=":material/error:")
-    return st.empty()
 
 
 def _choice() -> tuple[Choice, Any]:
@@ -157,18 +159,22 @@ def _use(choice: Choice) -> None:
     here.problem, here.refused, here.told = "", "", own.done
     here.leaks = here.look(choice).warnings
     here.used = choice
+    st.session_state[JUST_USED] = True
 
 
 # ---- what is in use ----
 
 
-def _in_use(waiting: Any) -> None:
+def _in_use() -> None:
     """The data this session works on, what was done to them, and the button that forgets them."""
     own = own_data()
     if own is None:
         return
     here, task = draft(), own.task
-    st.header(f"In use: {escape_markdown(task.spec.title)}")
+    st.header(f"In use: {escape_markdown(task.spec.title)}", anchor="in_use")
+    waiting = st.empty()
+    if st.session_state.pop(JUST_USED, False):
+        frame.scroll_to("in_use")
     try:
         start = _start(own, waiting)
         opens = defaults(own.name).looked_at_as(session.current())
@@ -259,9 +265,8 @@ def show() -> None:
         st.stop()
     top = st.container()
     _bring()
-    waiting = _choose()
-    below = st.container()
+    _choose()
     _what_it_is()
-    with top if draft().used is None else below:
-        _in_use(waiting)
+    with top:
+        _in_use()
     session.keep_link()

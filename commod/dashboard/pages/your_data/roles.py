@@ -63,7 +63,12 @@ def _choose_several(outcome: Classes, name: str) -> str | tuple[str, ...]:
     )
     chosen = [value for value in draft().chosen.get(name, roles.guess_good_values(values)) if value in values]
     draw = partial(st.pills, selection_mode="multi") if len(values) <= MAX_SHOWN else st.multiselect
-    picked = draw("Which of these are good for a person?", values, format_func=outcome.label, **kept(name, chosen))
+    picked = draw(
+        "Which of these are good for a person?",
+        values,
+        format_func=lambda value: f"{value} ({outcome.rows[value]:,})",
+        **kept(name, chosen),
+    )
     found = [value for value in values if value in picked]
     if not found:
         raise UnansweredError
@@ -258,7 +263,7 @@ def _draw_columns(taken: dict[str, str], kinds: dict[str, str]) -> None:
         ]
         for name, row in guesses.iterrows()
     ]
-    headings = {"Column": "", "Use as": "", "Why": "", "Different values": "", "Missing": "rows", "Examples": ""}
+    headings = {"Column": "", "Use as": "", "Why": "", "Values": "different ones", "Missing": "rows", "Examples": ""}
     with st.expander(f"The columns: {told}", expanded=len(guesses) <= 12):
         st.html(html_table(headings, rows, caption="The columns of the file", text=(1, 2, 5), tall=len(rows) > 15))
 
