@@ -46,6 +46,8 @@ class DecisionError(ValueError):
     """What is wrong with a decision file, in a sentence that says what to do."""
 
 
+# What has to be filled in, and how it is called.
+ASKED = {"who": "who decides", "role": "in what role", "why": "why"}
 Seed = Annotated[int, Meta(ge=0, lt=2**32)]
 
 
@@ -60,9 +62,9 @@ class Signature(Struct, frozen=True, forbid_unknown_fields=True):
     rejected: dict[str, str]  # each rejected alternative, and the reason
 
     def __post_init__(self) -> None:
-        for name in ("who", "role", "why"):
-            if not getattr(self, name).strip():
-                raise DecisionError(f"Nothing is said under “{name}”: a decision needs a name, a role and a reason.")
+        gaps = [words for name, words in ASKED.items() if not getattr(self, name).strip()]
+        if gaps:
+            raise DecisionError(f"A decision needs a name, a role and a reason. Still empty: {', '.join(gaps)}.")
         if self.look_again <= self.signed:
             raise DecisionError("The day to look again must come after the day of the decision.")
         if len(self.rejected) > MAX_REJECTED:

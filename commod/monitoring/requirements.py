@@ -204,7 +204,8 @@ def _again_later(row: Mapping[str, Any], facts: Facts, looks: Sequence[Look], te
         return {}
     drop = tolerance(rule)
     worst = limit - rule.sign * drop
-    told = f"{rule.show(measured.value)}, and {rule.wanted(limit)} is required"
+    told = f"{rule.title.removesuffix(f' {rule.side}')} {rule.show(measured.value)}, {rule.side} "
+    told += f"{rule.show_limit(limit)} required"
     if looks:
         against = sum(money * evidence(each.measured[name], limit, rule.sign, drop) for money, each in looks)
         if against >= tests / ALPHA:
@@ -215,6 +216,10 @@ def _again_later(row: Mapping[str, Any], facts: Facts, looks: Sequence[Look], te
     way = "drop" if rule.sign > 0 else "rise"
     if row["holds"] and ruled_out:
         return {"verdict": "pass", "sentence": f"{told}. A {way} to {rule.show(worst)} is ruled out."}
-    seen = rule.show(drop_revealed(measured, limit, drop, tests if looks else 0))
+    if not looks:
+        low, high = map(rule.show, measured.people)
+        told += f"; with {facts.people:,} people the true value may lie anywhere from {low} to {high}."
+        return {"verdict": "cannot tell", "more_people": math.nan, "sentence": told}
+    seen = rule.show(drop_revealed(measured, limit, drop, tests))
     people = f"With {facts.people:,} people, only a {way} of {seen} or more beyond the limit is noticed 4 times in 5"
     return {"verdict": "cannot tell", "more_people": math.nan, "sentence": f"{told}. {people}."}

@@ -217,6 +217,6 @@ def test_a_file_says_how_many_to_seal_on_the_command_line(tmp_path, capsys):
     table = tmp_path / "applicants.csv"
     example_table(800).to_csv(table, index=False)
     assert main(["fit", str(table), "--confirm", "0.2", "--lambda-fair", "1"]) == 0
-    assert "sealed until a decision is made" in "".join(capsys.readouterr())
+    assert "sealed: no page looks at them" in "".join(capsys.readouterr())
     assert main(["fit", str(table), "--confirm", "0.9"]) == 2
     assert "At most half of the people can be sealed" in capsys.readouterr().err

@@ -340,3 +340,9 @@ def test_stability_by_chance_and_by_drift():
     beyond = sum(index > chance for index, chance in drawn)
     assert binom.ppf(0.001, repeats, 0.04) <= beyond <= binom.ppf(0.999, repeats, 0.06)
     assert stability_index([100] * 10, [10, 10, 10, 10, 10, 90, 90, 90, 90, 90])[0] > DRIFTED
+
+
+def test_a_batch_of_people_who_are_known_is_told(law):
+    known = watch(law.model, law.batch, known=law.batch)
+    assert "hardly new people" in known.notices[0]
+    assert not watch(law.model, law.batch, known=law.batch.assign(lsat=0.0)).notices

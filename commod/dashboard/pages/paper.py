@@ -28,6 +28,7 @@ from commod.experiments.sweep import as_points
 from commod.experiments.winners import claims_of
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
+from commod.uploads.limits import count_of
 from commod.wording import with_capital
 
 
@@ -467,7 +468,7 @@ def show() -> None:
     frame.page("pages/paper.py")
     st.title("The paper, recomputed")
     st.html(with_tooltips([tip("paper_intro")]))
-    st.markdown(tip("paper_how"))
+    st.markdown(f"{_finding()}{tip('paper_how')}")
     st.header("Table 1: changes at equal fairness and accuracy")
     data, criterion = _choose()
     models = result("table1", data)
@@ -479,6 +480,19 @@ def show() -> None:
         if found is not None:
             figure.draw(found)
     st.caption(versions_in_words())
+
+
+def _finding() -> str:
+    """What comes out where the paper prints its Table 1; empty without the result."""
+    data, criterion = next(iter(DATASETS)), next(iter(CRITERIA))
+    try:
+        cells = _cells(data, criterion, PAPER_SEGMENTS[data, criterion][0])
+    except ValueError:
+        return ""
+    claims = [claim for claim in claims_of(cells) if claim.place in TABLE1_CELLS]
+    won = sum("commod" in claim.fewest for claim in claims)
+    told = f"On {TASKS[data].title}, COMMOD changes the fewest decisions in {won} of {count_of(len(claims), 'cell')}"
+    return f"**{told} of about equal fairness and accuracy.** "
 
 
 def _choose() -> tuple[str, str]:

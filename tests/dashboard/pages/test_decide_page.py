@@ -294,7 +294,7 @@ def test_a_decision_needs_a_name_a_role_and_a_reason():
     app = run(PAGE, req="changed:0.2", methods="commod")
     app = next(button for button in app.button if button.label == "Sign").click().run()
     assert [error.value for error in app.error] == [
-        "Nothing is said under “who”: a decision needs a name, a role and a reason."
+        "A decision needs a name, a role and a reason. Still empty: who decides, in what role, why."
     ]
     assert "held_signed" not in app.session_state or not app.session_state["held_signed"]
 

@@ -159,15 +159,17 @@ def _tell(asking: Asking, offer: Offer) -> None:
         st.info(f"Too few questions were answered to tell: {found.told} of {len(asking.answers)}.")
         _start_again(offer)
         return
-    there = offer.there(found.place)
+    there, told = offer.there(found.place), "You prefer the old model, unchanged"
+    if (offer.decisions(found.place) != offer.scene.decisions_test).any():
+        told = f"Your answers lead to {in_words(there)}"
     with st.container(border=True):
-        st.markdown(f"**Your answers lead to {in_words(there)}.**")
+        st.markdown(f"**{told}.**")
         st.markdown(bullets(in_peoples_words(offer.scene, offer.decisions(found.place))))
         st.markdown(certainty_in_words(found))
         with st.container(horizontal=True, gap="small"):
             _take(there)
             _start_again(offer)
-    say_aloud(f"Your answers lead to {in_words(there)}.")
+    say_aloud(f"{told}.")
 
 
 def _take(there: Settings) -> None:

@@ -56,7 +56,16 @@ def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool)
     """Each requirement then and now, and the signature line by line."""
     st.header("What is required")
     if len(checked := judged.checked):
-        rows = [[row.wanted, _verdict(row.then), _verdict(row.verdict), row.sentence] for row in checked.itertuples()]
+        above = judged.outcome.why  # is not said again
+        rows = [
+            [
+                row.wanted,
+                _verdict(row.then),
+                _verdict(row.verdict),
+                "see above" if row.sentence in above else row.sentence,
+            ]
+            for row in checked.itertuples()
+        ]
         then = "On the people tested on" if record is None else "When it was signed"
         headings = ["Required", then, "On these people", "Why"]
         st.html(html_table(headings, rows, caption="What is required, then and now", text=(1, 2, 3)))

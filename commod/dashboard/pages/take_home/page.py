@@ -86,8 +86,8 @@ def exports(
             "Report",
             "HTML",
             ":material/description:",
-            "For those who decide: verdicts, figures and charts, who changed and why, what US and EU law asks for, and "
-            "limits. To read, print or send on.",
+            "Start here. For those who decide: verdicts, figures and charts, who changed and why, what US and EU law "
+            "asks for, and limits. To read, print or send on.",
             file_name(result, "bias_profile", "html"),
             f"about {_size(REPORT_SIZE)}",
             partial(_report, result, settings, code, required, record),
@@ -97,7 +97,8 @@ def exports(
             "CSV",
             ":material/table:",
             f"For your spreadsheet: a row for each of the {len(result.scene.test):,} test {spec.people}, with group, "
-            f"label, scores and decisions of f and g, {sums}, how sure f was{again}. 1 is “{spec.outcomes[1]}”.",
+            f"what changed, label, scores and decisions of f and g, {sums}, how sure f was{again}. 1 is "
+            f"“{spec.outcomes[1]}”.",
             file_name(result, "predictions", "csv"),
             f"about {_size(len(result.scene.test) * ROW_SIZE)}",
             lambda: predictions_csv(result, None if many else result_of(tasks.refits(result))),
@@ -163,7 +164,9 @@ def _files(result: FitResult, settings: Settings) -> Pending | None:
     _file(report, first)
     with second:
         page = _page(result)
-    for pair in zip(others[::2], others[1::2], strict=True):
+    for place, pair in enumerate(zip(others[::2], others[1::2], strict=True)):
+        if place == 1:
+            st.subheader("For your technicians")
         for export, column in zip(pair, st.columns(2, gap="small"), strict=True):
             _file(export, column.container(border=True, height="stretch", vertical_alignment="distribute"))
     return page
