@@ -326,7 +326,7 @@ def test_who_pays_is_shown_by_method():
 
 def test_the_conflict_follows_its_slider_and_its_two_groups():
     app = guess(fine(run(LESSON, step="5")), 40)
-    assert "42 hundredths" in boxes(app)[0]
+    assert "**42 per cent**" in boxes(app)[0]
     assert app.query_params["answers"] == ",,,,40"
     app.slider(key="two_groups_quality").set_value(50).run()
     assert any("P-Rule **1.00** (1 is fair), mistreatment **0.00**" in text.value for text in fine(app).markdown)
