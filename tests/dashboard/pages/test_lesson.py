@@ -136,7 +136,7 @@ def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     assert script.answer(at).value > 0.8 * at.after.changed_test.sum()
     first, changes = script.told(at)[0], at.after.changes  # group 1 is Caucasian; "raised" is for the worse
     assert f"for {changes.loc[1, 'raised'] - changes.loc[1, 'lowered']} more Caucasian defendants**" in first
-    assert f"Only {changes.loc[0, 'lowered']} Not Caucasian defendants were spared" in first
+    assert f"Only {changes.loc[0, 'lowered']} Non-Caucasian defendants were spared" in first
     right = int((at.after.decisions == at.after.scene.test.y)[at.after.changed_test].sum())
     assert f"Of the {at.after.changed_test.sum()} changes, {right} match" in first
     assert "caucasian" not in " ".join(script.text(at))

@@ -86,7 +86,8 @@ def zipped_tables(room: Room, language: str) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, table in tables.items():
-            archive.writestr(zipfile.ZipInfo(f"{name}.csv", (1980, 1, 1, 0, 0, 0)), safe_csv(table))
+            told = table.rename(columns=partial(declared, language))
+            archive.writestr(zipfile.ZipInfo(f"{name}.csv", (1980, 1, 1, 0, 0, 0)), safe_csv(told))
     return file.getvalue()
 
 
