@@ -85,7 +85,7 @@ def _in_words(value: Any, form: str) -> str:
 
 
 # How charts write numbers where the first language does not.
-_NUMBERS = {"fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", ""], "percent": "\u202f%"}}
+NUMBERS = {"fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", ""], "percent": "\u202f%"}}
 
 
 @lru_cache(maxsize=64)
@@ -95,7 +95,7 @@ def _specification(plot: Callable[..., Any], options: tuple[tuple[str, Any], ...
     spec.pop("datasets", None)
     if language != FIRST:
         spec = _in_language(language, spec)
-        spec.setdefault("config", {})["locale"] = {"number": _NUMBERS[language]}
+        spec.setdefault("config", {})["locale"] = {"number": NUMBERS[language]}
     return spec
 
 
