@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     add_backend(paper)
     paper.add_argument("--out", type=Path, help="folder of the results (default: data/results)")
 
-    verify = add("verify", commands.verify, "train the model of a sealed decision again and say what agrees")
+    verify = add("verify", commands.verify, "train the model of a signed decision again and say what agrees")
     verify.add_argument("decision", type=Path, help="the JSON file of the decision")
     verify.add_argument("--data", type=Path, metavar="FILE", help="the table, where the decision is about a file")
 
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     watch = add("watch", commands.watch, "is a model.json still true of later people? Nothing is trained", epilog=exits)
     watch.add_argument("model", type=Path, help="model.json from Take home")
     watch.add_argument("batch", type=Path, help="a table of people with the columns of the data (label optional)")
-    required, state = "a sealed decision, or requirements as JSON", "keep counts in this file from run to run"
+    required, state = "a signed decision, or requirements as JSON", "keep counts in this file from run to run"
     watch.add_argument("--requirements", type=Path, metavar="FILE", help=required)
     watch.add_argument("--state", type=Path, metavar="FILE", help=f"{state}: for nightly runs")
     of_f = "f's probabilities, where f is not in the model.json"

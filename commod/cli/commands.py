@@ -263,14 +263,14 @@ def _page_settings(arguments: Namespace, scene: "Scene") -> Any:
 
 
 def verify(arguments: Namespace) -> int:
-    """Train the model of a sealed decision again, and say what agrees."""
+    """Train the model of a signed decision again, and say what agrees."""
     from commod.decisions import confirmation, not_checked, other_versions, read_record, verify_record
 
     record = read_record(content_of(arguments.decision, "the file of a decision"))
     task = _task_of_record(record, arguments.data)
     said = {name: one_line(str(text)) for name, text in record["signature"].items()}
     print_safely(
-        f"Sealed on {said['signed']}, in the name of {said['who']}, {said['role']}; look again {said['look_again']}."
+        f"Signed on {said['signed']}, in the name of {said['who']}, {said['role']}; look again {said['look_again']}."
     )
     if told := confirmation(record):
         print_safely(told)

@@ -1,4 +1,4 @@
-"""Requirements, verdicts, choosing by pairs, and sealed decisions."""
+"""Requirements, verdicts, choosing by pairs, and signed decisions."""
 
 from commod.decisions.facts import Facts, Measured, facts_of, facts_of_counts, facts_of_f
 from commod.decisions.pairs import ANSWERS, Interview, PairAnswer, Preference, models_to_choose_from

@@ -55,7 +55,7 @@ class Signature(Struct, frozen=True, forbid_unknown_fields=True):
     who: str
     role: str
     why: str
-    signed: date  # when it was sealed
+    signed: date
     look_again: date  # when the decision is due for review
     rejected: dict[str, str]  # each rejected alternative, and the reason
 
@@ -347,15 +347,15 @@ def read_record(content: bytes | str) -> dict[str, Any]:
     if record.get("format") in MODELS:
         raise DecisionError(
             "This is the file of a model (from Take home), not of a decision: choose the file that was downloaded when "
-            "the decision was sealed."
+            "the decision was signed."
         )
     if record.get("format") not in (FORMAT, WITH_SEALED):
         raise DecisionError(
             f"This is no decision that can be read here, which would have the format {FORMAT!r} or {WITH_SEALED!r}: "
-            "choose the file that was downloaded when it was sealed, or take a newer version of commod."
+            "choose the file that was downloaded when it was signed, or take a newer version of commod."
         )
     if "sha256" in record and record["sha256"] != _seal(record):
-        raise DecisionError("This decision was changed since it was sealed: its hash is not that of what it says.")
+        raise DecisionError("This decision was changed since it was signed: its hash is not that of what it says.")
     check_schema(record, _Record, DecisionError)
     if "confirmed" in record and record["confirmed"]["frozen"] != _seal(record, "confirmed"):
         raise DecisionError("This decision was changed after its sealed people were opened: it is not what was frozen.")

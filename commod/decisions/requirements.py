@@ -37,7 +37,7 @@ class Rule:
     most: float = 1.0  # the largest sensible limit; the smallest is 0
     none: str = ""  # the words for the limit 0, if they differ: "nobody worse off"
     of_changes: bool = False  # whether it is a share of the changes, and so does not apply if there are none
-    thing: tuple[str, str] = ("", "")  # singular and plural: "12 fewer changes"; empty if it is no share of people
+    thing: tuple[str, str] = ("", "")  # singular and plural: "12 changes too many"; empty if it is no share of people
 
     @property
     def side(self) -> str:

@@ -112,7 +112,7 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
     row |= {"verdict": verdict, "holds": holds, "takes": "" if holds else _takes(rule, limit, measured)}
     told, chance = f"{rule.show(measured.value)}{' for everyone' if measured.exact else ''}", _intervals(rule, measured)
     if verdict != "cannot tell":
-        return row | {"sentence": f"{told}.{chance}" if holds else f"{told}: it {row['takes']}.{chance}"}
+        return row | {"sentence": f"{told}.{chance}" if holds else f"{told}: {row['takes']}.{chance}"}
     if rule.name == "worse_off" and limit == 0:
         told = f"Nobody of these {facts.people:,} people is worse off, but only an update by which nobody can lose"
         return row | {"sentence": f"{told} rules it out for all others."}
@@ -138,23 +138,23 @@ def _side(rule: Rule, limit: float, ends: tuple[float, float]) -> Verdict:
 def _takes(rule: Rule, limit: float, measured: Measured) -> str:
     """What a model that is on the wrong side lacks, in people where it is a share of people."""
     gap = abs(measured.value - limit)
-    word = "more" if rule.sign > 0 or rule.name == "accuracy_lost" else "fewer"
+    word = "few" if rule.sign > 0 or rule.name == "accuracy_lost" else "many"
     if not rule.thing[0]:
-        return f"is {max(gap, 0.001):.3f} too {'low' if rule.sign > 0 else 'high'}"
+        return f"{max(gap, 0.001):.3f} too {'low' if rule.sign > 0 else 'high'}"
     count = max(1, math.ceil(gap * measured.whole - 1e-9))
     same = f", of the same {measured.whole:,.0f}" if rule.of_changes else ""
-    return f"takes {count:,} {word} {rule.thing[count != 1]}{same}"
+    return f"{count:,} {rule.thing[count != 1]} too {word}{same}"
 
 
 def _intervals(rule: Rule, measured: Measured) -> str:
     """What chance leaves open: both intervals in brackets."""
     ends = {"people": (math.nan, math.nan) if measured.exact else measured.people, "training rows": measured.refits}
     told = [
-        f"[{rule.show(low)}, {rule.show(high)}] with other {what}"
+        f"between {rule.show(low)} and {rule.show(high)} with other {what}"
         for what, (low, high) in ends.items()
         if not math.isnan(low)
     ]
-    return f" {', '.join(told)}." if told else ""
+    return f" It would be {', '.join(told)}." if told else ""
 
 
 def _why_unknown(rule: Rule) -> str:

@@ -1,4 +1,4 @@
-"""Check a sealed decision: train its model and refits again, and compare line by line."""
+"""Check a signed decision: train its model and refits again, and compare line by line."""
 
 import json
 import shlex

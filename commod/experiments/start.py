@@ -93,7 +93,7 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
     held = _HeldOut(scene, fairness, report)
     start = held.of_f.fairness
     if held.f_is_fair:
-        told = f"On training rows f treats the groups alike, as far as can be told ({held.shown(start)}): "
+        told = f"On training rows the groups differ by no more than chance may explain ({held.shown(start)}): "
         return Start({"lambda_fair": 0.0}, told + "the pages open with f as it is.")
     best = held.best()
     if not held.gains(best):

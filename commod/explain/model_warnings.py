@@ -161,6 +161,11 @@ def are_treated_alike(groups: Any, decided: Any) -> bool:
     return bool(_nearly_equal(rates) or (np.abs(rates[:, None] - rates) <= reach).all())
 
 
+def may_be_chance(groups: Any, decided: Any) -> bool:
+    """Of groups that are treated alike: whether their rates differ so much that only chance can be the reason."""
+    return not _nearly_equal(_rates(groups, decided)[0])
+
+
 def _rates(groups: Any, decided: Any) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Rates of positive decisions of the groups that count, their sizes and their numbers."""
     codes = np.asarray(groups)
@@ -180,15 +185,16 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     if not are_treated_alike(groups, decided):
         return None
     rates, _, counted = _rates(groups, decided)
-    chance = f"a difference that may be chance on {len(groups):,} people"
-    why = "which is nearly equal" if _nearly_equal(rates) else chance
+    why = f"with {len(groups):,} people that may be chance: too few to tell whether there is anything to correct. "
+    why += "Bring more rows"
+    if _nearly_equal(rates):
+        why = "nearly equal: there is little that demographic parity would correct. Look at equalized odds"
     ends = range(2) if len(rates) == 2 else (rates.argmin(), rates.argmax())  # of many, the extremes
     shown = " and ".join(f"{rates[place]:.1%} of {task.groups[counted[place]]}" for place in ends)
     shown = shown if len(rates) == 2 else f"at least {shown.replace(' and ', ' and at most ')}"
     return Concern(
         "fair",
-        f"f says “{task.spec.outcomes[1]}” of {shown} (of those looked at), {why}: there is little that demographic "
-        "parity would correct. Look at equalized odds, or at other groups.",
+        f"f says “{task.spec.outcomes[1]}” of {shown} (of those looked at), {why}, or look at other groups.",
     )
 
 

@@ -63,7 +63,7 @@ def judge(
     facts: Facts | None = None,
     looks: Sequence[Look] = (),
 ) -> Judged:
-    """Check a batch against what is required and, if there is one, the sealed decision.
+    """Check a batch against what is required and, if there is one, the signed decision.
 
     `facts` and `looks` are of all people counted so far, from a `WatchState`; by default, of the batch.
     """
@@ -234,7 +234,7 @@ def rows_left_out_in_words(found: Watched) -> str:
 def check_signature(record: Mapping[str, Any], found: Watched) -> pd.DataFrame:
     """Compare a decision (from `commod.decisions.read_record`) with a model, line by line, without training.
 
-    Settings are compared by name, figures with the counts in the model's file: if all agree, it is the sealed model, or
+    Settings are compared by name, figures with the counts in the model's file: if all agree, it is the signed model, or
     one with the same record. Columns ``line, recorded, found`` (texts), ``agrees``.
     """
     signed = record["model"]
@@ -263,5 +263,5 @@ def due_in_words(record: Mapping[str, Any], today: date) -> str:
     left = (day - today).days
     due = f"in {count_of(left, 'day')}" if left > 0 else "today" if left == 0 else f"{count_of(-left, 'day')} ago"
     by = f"{record['signature']['who']}, {record['signature']['role']}"
-    sealed = record["signature"]["signed"]
-    return f"Sealed on {sealed}, in the name of {by}; somebody was to look again on {day.isoformat()}: {due}."
+    signed = record["signature"]["signed"]
+    return f"Signed on {signed}, in the name of {by}; somebody was to look again on {day.isoformat()}: {due}."

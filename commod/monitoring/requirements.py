@@ -1,4 +1,4 @@
-"""Requirements on a later batch beside what they were when the decision was sealed, or the model tested.
+"""Requirements on a later batch beside what they were when the decision was signed, or the model tested.
 
 They may be checked every night: evidence against them is measured by e-values.
 
@@ -158,7 +158,7 @@ def check_then_and_now(
     old, new : Facts
         Of the people tested on, and of later ones: ``old_facts`` and ``facts`` of `Watched`.
     record : mapping, optional
-        The sealed decision: it says what each verdict was then. Without it, the people tested on do.
+        The signed decision: it says what each verdict was then. Without it, the people tested on do.
     looks : sequence, optional
         From `WatchState.looks`: the test may then be repeated every night.
 
@@ -166,7 +166,7 @@ def check_then_and_now(
     -------
     DataFrame
         That of `check_requirements` on later people, with ``then`` (the verdict that it was; empty if the record has
-        none), ``broke`` (whether it fails now and did not fail then) and ``became`` in words: "held when it was sealed,
+        none), ``broke`` (whether it fails now and did not fail then) and ``became`` in words: "held when it was signed,
         fails now".
     """
     rows = [
@@ -179,7 +179,7 @@ def check_then_and_now(
         verdicts = dict(zip(before["requirement"], before["verdict"], strict=True))
     else:
         verdicts = {each["requirement"]: each["verdict"] for each in record["verdicts"]}
-        when = "when it was sealed"
+        when = "when it was signed"
     then = [verdicts.get(name, "") for name in checked["requirement"]]
     became = [
         f"{THEN.get(old, old) or 'was not checked'} {when}, {NOW.get(new, new)} now"

@@ -196,7 +196,7 @@ class Watched:
     labelled: bool  # whether the batch has labels
     notices: tuple[str, ...]
     fairness: str  # the criterion that the model was trained for; empty if the file does not say
-    # What a sealed decision is compared with: settings, and key figures of g and (prefix ``f_``) of f on the people
+    # What a signed decision is compared with: settings, and key figures of g and (prefix ``f_``) of f on the people
     # tested on, with their number as ``people``.
     settings: dict[str, Any]
     signed: dict[str, float]
@@ -330,7 +330,7 @@ def watch_files(model: bytes, batch: bytes, *, scores: str = "") -> Watched:
 
 
 def read_requirements(content: bytes) -> tuple[Requirements, dict[str, Any] | None]:
-    """Requirements from a file, and the sealed decision if the file is one; ValueError if it is neither, or changed."""
+    """Requirements from a file, and the signed decision if the file is one; ValueError if it is neither, or changed."""
     found = read_json(content, "a decision, or requirements", MAX_BYTES)
     if "format" not in found:
         return Requirements.from_plain(found), None

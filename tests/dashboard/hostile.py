@@ -5,11 +5,11 @@ import re
 
 from google.protobuf.message import Message
 
-from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, TO_HINT
+from commod.dashboard.streamlit_internals import ON_EVERY_PAGE, TO_HINT, TO_TOP
 
 MARKUP = "<img src=x onerror=alert(1)>"
 PICTURE = "![p](//evil.example/p.png)"
-_OURS = re.compile("|".join(re.escape(f"<script>{each}</script>") for each in (ON_EVERY_PAGE, TO_HINT)))
+_OURS = re.compile("|".join(re.escape(f"<script>{each}</script>") for each in (ON_EVERY_PAGE, TO_HINT, TO_TOP)))
 # Texts that are not read as Markdown: choices of lists, code, what belongs to the browser, and what scripts of ours are
 # handed, which write no markup (`test_scripts_of_ours_write_no_markup`).
 PLAIN = {"options", "default", "raw_values", "raw_value", "code_text", "id", "url", "spec", "set_value", "file_name"}

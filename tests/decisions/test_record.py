@@ -78,7 +78,7 @@ def test_training_again_agrees_on_every_line(record, tmp_path, capsys):
     assert requirements_in(record) == ASKED
     assert main(["verify", str(path)]) == 0
     out = capsys.readouterr().out
-    assert "Sealed on 2026-11-17, in the name of Ada, head; look again 2027-05-01." in out
+    assert "Signed on 2026-11-17, in the name of Ada, head; look again 2027-05-01." in out
     assert "DIFFERS" not in out
     for line in (
         "data",
@@ -287,7 +287,7 @@ def test_a_changed_file_is_refused_in_one_sentence(record, tmp_path, capsys):
     path = tmp_path / "decision.json"
     path.write_text(record_json(record).replace("It is fair enough.", "It is very fair."))
     assert main(["verify", str(path)]) == 2
-    assert "was changed since it was sealed" in capsys.readouterr().err
+    assert "was changed since it was signed" in capsys.readouterr().err
     assert main(["verify", str(tmp_path / "nowhere.json")]) == 2
     assert "cannot be read" in capsys.readouterr().err
     unknown = sealed(record, model=record["model"] | {"settings": {"moon": 1}})

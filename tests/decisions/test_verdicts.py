@@ -68,14 +68,12 @@ def test_a_verdict_goes_by_both_intervals(limit, people, refits, verdict):
 
 
 def test_what_it_would_take():
-    assert one("changed", 0.05, Measured(0.062, (0.055, 0.07), whole=1000))["takes"] == "takes 12 fewer changes"
-    assert (
-        one("accuracy_lost", 0.01, Measured(0.011, (0.0, 0.02), whole=1000))["takes"] == "takes 1 more right decision"
-    )
-    assert one("p_rule", 0.8, Measured(0.75, (0.7, 0.78)))["takes"] == "is 0.050 too low"
+    assert one("changed", 0.05, Measured(0.062, (0.055, 0.07), whole=1000))["takes"] == "12 changes too many"
+    assert one("accuracy_lost", 0.01, Measured(0.011, (0.0, 0.02), whole=1000))["takes"] == "1 right decision too few"
+    assert one("p_rule", 0.8, Measured(0.75, (0.7, 0.78)))["takes"] == "0.050 too low"
     assert (
         one("right", 0.5, Measured(0.4, (0.3, 0.45), whole=50))["takes"]
-        == "takes 5 more changes right by the record, of the same 50"
+        == "5 changes right by the record too few, of the same 50"
     )
     assert one("p_rule", 0.8, Measured(0.9, (0.85, 0.95)))["takes"] == ""
 
@@ -83,7 +81,9 @@ def test_what_it_would_take():
 def test_people_settle_nothing_where_refits_differ_or_nobody_can_prove_it():
     row = one("p_rule", 0.8, Measured(0.82, (0.78, 0.86), (0.7, 0.9)))
     assert (row["verdict"], math.isnan(row["more_people"])) == ("cannot tell", True)
-    assert "[0.780, 0.860] with other people, [0.700, 0.900] with other training rows" in row["sentence"]
+    assert (
+        "between 0.780 and 0.860 with other people, between 0.700 and 0.900 with other training rows" in row["sentence"]
+    )
     nobody = one("worse_off", 0.0, Measured(0.0, (0.0, 0.004), whole=1000))
     assert (nobody["verdict"], nobody["holds"], math.isnan(nobody["more_people"])) == ("cannot tell", True, True)
     assert one("worse_off", 0.0, Measured(0.001, (0.0, 0.004), whole=1000), worse=1)["verdict"] == "fail"
@@ -97,7 +97,7 @@ def test_how_many_more_people_is_rounded_says_which_way_and_ends_somewhere():
 
     assert told(0.781)["sentence"] == (
         "0.781: about 8,100 more test people would settle that it does not hold, if the value stays. "
-        "[0.741, 0.821] with other people."
+        "It would be between 0.741 and 0.821 with other people."
     )
     assert "would settle that it holds, if the value stays." in told(0.82)["sentence"]
     never = told(0.7995)

@@ -83,11 +83,11 @@ def test_a_signed_decision_on_the_command_line(files, signed, capsys):
     assert run(files, record_json(record)) == 0
     said = capsys.readouterr().out
     assert "This is the model of the decision" in said
-    assert "Sealed on 2026-01-01, in the name of Ada, Dean" in said
+    assert "Signed on 2026-01-01, in the name of Ada, Dean" in said
     changed = json.loads(record_json(record))
     changed["requirements"]["p_rule"] = 0.1
     assert run(files, json.dumps(changed)) == 2
-    assert "changed since it was sealed" in capsys.readouterr().err
+    assert "changed since it was signed" in capsys.readouterr().err
 
 
 def test_another_model_than_the_signed_one_is_told(files, signed, capsys):

@@ -38,10 +38,10 @@ def test_old_facts_are_those_of_the_people_tested_on(law, found):
 @pytest.mark.parametrize(
     ("then", "title", "became"),
     [
-        ("pass", "Not any more", "held when it was sealed, fails now"),
-        ("cannot tell", "Not any more", "could not be told when it was sealed, fails now"),
-        ("fail", "Not true, as before", "failed already when it was sealed, fails now"),
-        ("does not apply", "Not any more", "did not apply when it was sealed, fails now"),
+        ("pass", "Not any more", "held when it was signed, fails now"),
+        ("cannot tell", "Not any more", "could not be told when it was signed, fails now"),
+        ("fail", "Not true, as before", "failed already when it was signed, fails now"),
+        ("does not apply", "Not any more", "did not apply when it was signed, fails now"),
     ],
 )
 def test_what_fails_now_is_told_by_what_it_was(found, then, title, became):

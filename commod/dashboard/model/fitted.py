@@ -13,6 +13,7 @@ import pandas as pd
 from commod import __version__
 from commod.dashboard.state.settings import GRIDS, Settings, data_in_words, in_words
 from commod.dashboard.text.language import FIRST, declared, phrase
+from commod.dashboard.text.stories import called, extremes, of_100
 from commod.dashboard.text.verdicts import Changes, Verdict, cost_of_limits, verdict
 from commod.datasets import Task
 from commod.experiments import Scene
@@ -29,7 +30,7 @@ from commod.explain import (
 )
 from commod.explain.checks import Answer, check_again, check_merit, explain_record
 from commod.explain.groups import Groups, count_hundred, explain_groups, explain_hundred, proxies_of
-from commod.explain.model_warnings import are_treated_alike, base_model_warnings, model_warnings
+from commod.explain.model_warnings import are_treated_alike, base_model_warnings, may_be_chance, model_warnings
 from commod.explain.people import DEPTHS, ChangeSegments, explain_people, explain_segments, leaf_words
 from commod.explain.shap_comparison import explain_person_with_shap
 from commod.explain.what_if import edit_row, explain_merit
@@ -189,11 +190,22 @@ class FitResult:
             what = language, self.task.spec, fairness, self.hundred_by_code, self.change_counts, self.gain
             return verdict(*what, chance=complete and self.gain_may_be_chance)
         if self.is_fair_already:
-            return phrase(language, "verdict.fair_already", total=len(self.decisions), people=people)
+            return self._fair_already(language, people)
         if self.settings.lambda_fair == GRIDS["lambda_fair"][-1]:
             return phrase(language, "verdict.nobody_at_end")
         told = phrase(language, "verdict.nobody_yet" if self.settings.lambda_fair else "verdict.is_f")
         return f"{told} {phrase(language, 'verdict.move_on')}" if movable else told
+
+    def _fair_already(self, language: str, people: str) -> str:
+        spec, rows, total = self.task.spec, self.hundred_by_code, len(self.decisions)
+        if not may_be_chance(self.scene.test.sensitive, self.scene.decisions_test):
+            return phrase(language, "verdict.fair_already", total=total, people=people)
+        told = {}
+        for place, code in zip(("least", "most"), extremes(spec, rows), strict=True):
+            told[place] = of_100(language, rows[code]["of_100_before"], rows[code]["before"])
+            told[f"who_{place}"] = called(language, spec, code)
+        yes = declared(language, spec.outcomes[1])
+        return phrase(language, "verdict.perhaps_fair", total=total, people=people, yes=yes, **told)
 
     @property
     def is_fair_already(self) -> bool:

@@ -90,3 +90,8 @@ def _language() -> str:
 def back_to_the_top(turn: int) -> None:
     """Scroll up and read the heading out, once for every `turn`: Streamlit stays where it was."""
     st.html(f'<span data-turn="{turn}"></span><script>{TO_TOP}</script>', unsafe_allow_javascript=True)
+
+
+def scroll_to(anchor: str) -> None:
+    """Scroll to a heading once it is drawn, and read it out."""
+    st.html(f'<span data-part="{anchor}"></span><script>{TO_TOP}</script>', unsafe_allow_javascript=True)

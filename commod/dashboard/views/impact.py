@@ -8,6 +8,7 @@ from commod.experiments.scene import Scene
 from commod.metrics.fairness import adverse_impact, impact_table
 
 FOUR_FIFTHS = 0.8
+BEYOND = "more than chance explains"
 
 
 def impact_in_words(scene: Scene, decisions: Any) -> dict[str, tuple[str, str]]:
@@ -17,9 +18,9 @@ def impact_in_words(scene: Scene, decisions: Any) -> dict[str, tuple[str, str]]:
     found = adverse_impact(impact_table(scene.test.sensitive, task.groups, favourable))
     if found is None:
         return dict.fromkeys(("Adverse impact ratio", "Fisher's exact test"), ("–", "nothing to compare"))
-    side = "four fifths or more" if found.ratio >= FOUR_FIFTHS else "below four fifths"
+    side = "at or above 4/5" if found.ratio >= FOUR_FIFTHS else "below 4/5"
     p = "p < 0.001" if found.p_value < 0.001 else f"p = {found.p_value:.3f}"
-    told = "within chance at 5 %" if found.p_value >= 0.05 else "beyond chance at 5 %"
+    told = "chance may explain it" if found.p_value >= 0.05 else BEYOND
     return {
         "Adverse impact ratio": (f"{found.ratio:.3f}", f"{side}\n{found.lowest} to {found.highest}"),
         "Fisher's exact test": (p, told),

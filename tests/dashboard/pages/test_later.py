@@ -179,7 +179,7 @@ def test_a_bad_file_takes_nothing_away(app):
         ("model", decision(), "This is the file of a decision, not of a model. Bring the model.json from Take home"),
         ("batch", b"lsat,ugpa,race\n1,2,3\n", "The batch has no columns"),
         ("batch", b"", "empty"),
-        ("decision", decision().replace(b'"p_rule": 0.3', b'"p_rule": 0.1'), "changed since it was sealed"),
+        ("decision", decision().replace(b'"p_rule": 0.3', b'"p_rule": 0.1'), "changed since it was signed"),
         ("decision", b'{"p_rule": 0.8, "p_rule": 0.9}', "twice"),
     ):
         bring(app, what, content, f"bad{PICTURE}.{'csv' if what == 'batch' else 'json'}")

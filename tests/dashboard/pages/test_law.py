@@ -13,7 +13,7 @@ from commod.dashboard.pages.take_home import page as take_home
 from commod.dashboard.pages.take_home.files import model_card
 from commod.dashboard.pages.take_home.report_law import UNKNOWN, impact_ratios, law_parts
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.impact import impact_in_words
+from commod.dashboard.views.impact import BEYOND, impact_in_words
 from commod.datasets import load_task
 from tests.browsing import ROOT
 from tests.dashboard.pages.test_take_home import HOSTILE, Reader, check_self_contained, fitted, report
@@ -137,7 +137,7 @@ def test_adverse_impact_is_told_with_fishers_test():
     told = impact_in_words(result.scene, result.scene.decisions_test)
     ratio = impact_ratios(result).query("model == 'f'")["impact_ratio"].iloc[:2].min()
     assert told["Adverse impact ratio"][0] == f"{ratio:.3f}"
-    assert told["Fisher's exact test"] == ("p < 0.001", "beyond chance at 5 %")
+    assert told["Fisher's exact test"] == ("p < 0.001", BEYOND)
     nobody = impact_in_words(result.scene, np.full(len(result.decisions), 1 - result.task.spec.favourable))
     assert nobody["Adverse impact ratio"] == ("–", "nothing to compare")
 

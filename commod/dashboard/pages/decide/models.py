@@ -10,6 +10,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.state import session
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, features_of, in_words
@@ -44,6 +45,15 @@ _ORDER: dict[Verdict, int] = {"pass": 0, "does not apply": 1, "cannot tell": 2, 
 
 # Scenes and criteria on which the others are refitted, too: it takes a minute and more, so somebody has to ask for it.
 asked_refits: PageState[set[tuple[SceneKey, str]]] = PageState("decide_refits", set)
+
+# The part of the page that is scrolled to next, by its anchor.
+shown: PageState[str] = PageState("decide_shown", str)
+
+
+def take_setting(there: Settings) -> None:
+    """Callback: go to a setting, and show what is required of it."""
+    session.go_to(there)
+    shown.set("verdict")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from commod.dashboard.pages.decide.models import (
     asked_refits,
     candidates_in_order,
     form_of,
+    take_setting,
 )
 from commod.dashboard.pages.decide.verdict import answer_in_words, paint_table
 from commod.dashboard.state import session
@@ -55,20 +56,25 @@ class Beside:
         self.told, self.progress = st.empty(), st.empty()
         self.candidates = self._candidates(self.found)
         self._lacked += [task for _, task in self._refits()]
-        self.told.markdown(answer_in_words(self.candidates, waiting=self._waits))
+        self.told.markdown(answer_in_words(self.candidates, waiting=self.waits))
         self.rows = paint_table(st, self.candidates, self.result)
         self._offer_best()
         self.refitting = st.empty()
         self._offer_refits()
+        self.note = st.empty()
+        self._note()
+        st.caption(tip("four_fifths_law"))
+        self._go_on()
+
+    def _note(self) -> None:
         searched = 1 + sum(len(sweep.models) for sweep in self.found.values())
-        st.caption(
-            f"A search for less discriminatory alternatives: {count_of(searched, 'model')} searched. Of each method "
+        self.note.caption(
+            f"A search for less discriminatory alternatives: {count_of(searched, 'model')} searched"
+            f"{' so far' if self.waits else ''}. Of each method "
             "the most accurate that meets the requirements, else the nearest; chosen on the people on whom it is "
             "judged, which flatters it a little. In brackets: 95\u00a0% interval over people. ○: must be told "
             "everyone's group."
         )
-        st.caption(tip("four_fifths_law"))
-        self._go_on()
 
     def _go_on(self) -> None:
         """Another number in a requirement is no reason to begin the sweeps again."""
@@ -80,26 +86,26 @@ class Beside:
         )
 
     @property
-    def _waits(self) -> bool:
+    def waits(self) -> bool:
         return len(self.found) < len(self.names)
 
     def _candidates(self, found: dict[str, Sweep]) -> list[Candidate]:
         return candidates_in_order(self.settings, self.result, found, self.required)
 
     def _offer_best(self) -> None:
-        """One click to COMMOD's best in the form in use, if it is another than the model on the screen."""
-        own = sweeps.own_method(self.settings)
-        best = next((one for one in self.candidates if one.name == own), None)
+        """One click to COMMOD's best, of several that with the fewest worse off, if it is better than the screen's."""
+        place, offered = st.empty(), [one for one in self.candidates[1:] if one.there is not None]
+        best = max(offered, key=lambda one: (*_standing(one), -one.facts.worse), default=None)
         if best is None or best.there is None or _standing(best) <= _standing(self.candidates[0]):
             return
         free = session.can_go_to(best.there)
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        with place.container(border=True, horizontal=True, vertical_alignment="center"):
             told = verdict_in_words(best.checked, best.facts.people, f"{sweeps.label_of(best.name)} at {best.setting}")
             st.markdown(f"{told} It makes {AS_F}." if best.is_as_f else told)
             st.button(
                 "Take this setting",
                 icon=":material/tune:",
-                on_click=session.go_to,
+                on_click=take_setting,
                 args=(best.there,),
                 disabled=not free,
                 help=None if free else tip("frozen"),
@@ -128,9 +134,9 @@ class Beside:
 
     def _offer_refits(self) -> None:
         """A button for the refits of the others."""
-        missing = [task for _, task in self._refits_of_others() if get(task) is None]
+        missing, place = [task for _, task in self._refits_of_others() if get(task) is None], st.empty()
         if missing and self.settings.problem() not in asked_refits():
-            st.button(
+            place.button(
                 "Refit the others, too",
                 icon=":material/replay:",
                 on_click=lambda: asked_refits().add(self.settings.problem()),
@@ -140,14 +146,15 @@ class Beside:
     def finish(self, *more: Pending | None) -> None:
         """Wait for sweeps, for refits and for what `more` there is; then the page is drawn anew, all being cached."""
         known = len(self.found)
-        if self._waits:
+        if self.waits:
             self.found = sweeps.collect(self.settings, self.names, self.found, self.progress, self._paint, self.form)
         draw_pending(*(self._pending(name, task) for name, task in self._refits()), *more)
         if len(self.found) > known or any(get(task) is not None for task in self._lacked):
             st.rerun()
 
     def _paint(self, found: dict[str, Sweep]) -> None:
-        self.candidates = self._candidates(found)
+        self.found, self.candidates = dict(found), self._candidates(found)
+        self._note()
         self.told.markdown(answer_in_words(self.candidates, waiting=True))
         paint_table(self.rows, self.candidates, self.result)
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from commod.dashboard.jobs.service import draw_pending, go_on
 from commod.dashboard.pages.decide import others, pairs, verdict
-from commod.dashboard.pages.decide.models import on_screen, refits_of_screen
+from commod.dashboard.pages.decide.models import on_screen, refits_of_screen, shown
 from commod.dashboard.pages.decide.required import draw_requirements, rules_in_words
 from commod.dashboard.pages.decide.sealed import draw_sealed
 from commod.dashboard.pages.decide.sign import draw_sign
@@ -50,11 +50,11 @@ def show() -> None:
         draw_pending(checking)
         return
     beside = others.Beside(session.current(), result, required)
-    answers, shown = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
-    sentence = verdict_in_words(shown.checked, shown.facts.people, "The model on your screen")
-    told.markdown(f"**{ANSWERS[shown.verdict]}** {sentence}")
+    answers, here = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
+    sentence = verdict_in_words(here.checked, here.facts.people, "The model on your screen")
+    told.markdown(f"**{ANSWERS[here.verdict]}** {sentence}")
     st.header("Does it hold?", anchor="verdict", help=EXPLAINED)
-    verdict.draw_verdict(shown, required, answers)
+    verdict.draw_verdict(here, required, answers)
     st.header("Does another model do better?", anchor="others", help=tip("lda"))
     beside.draw()
     pairs.show(required)
@@ -62,7 +62,12 @@ def show() -> None:
     tried = session.tried_on(result.settings.data)
     tried["limits"].add(hash(required))
     tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)
-    draw_sign(result, beside.candidates, required)
+    draw_sign(result, beside.candidates, required, growing=beside.waits)
     checking = draw_uploaded_record()
     session.keep_link(**sweeps.link())
+    if part := shown():
+        shown.set("")
+        frame.scroll_to(part)
+    for _ in range(6):  # what is no longer drawn goes now, not when all is computed
+        st.empty()
     beside.finish(checking)  # what may take a while comes last: the page above is complete without it

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from commod.dashboard.pages.decide.models import form_of
+from commod.dashboard.pages.decide.models import form_of, take_setting
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, in_words
@@ -183,7 +183,7 @@ def _take(there: Settings) -> None:
         icon=":material/tune:",
         disabled=not free,
         help=None if free else tip("frozen"),
-        on_click=session.go_to,
+        on_click=take_setting,
         args=(there,),
     )
 

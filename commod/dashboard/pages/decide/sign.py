@@ -1,15 +1,16 @@
-"""Who decides, for which model and why; sealed, it is a small JSON file with a hash over all of it."""
+"""Who decides, for which model and why; signed, it is a small JSON file with a hash over all of it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.decide.models import Candidate
+from commod.dashboard.pages.decide.models import Candidate, shown
 from commod.dashboard.pages.decide.sealed import open_for, tell_opened
 from commod.dashboard.state import session
 from commod.dashboard.state.controls import clean_line
@@ -28,23 +29,27 @@ FILE_NAME = "commod-decision.json"
 # Letters of a name, of a role and of a reason for rejecting one model.
 MAX_LINE = 200
 # What the record says of an alternative of which nobody has said why it is rejected.
-NO_REASON = "no reason given"
+NO_REASON, SUGGESTED = "no reason given", " (suggested by the app)"
 NOT_KEPT = "Reloading or closing the page loses what you type and sign here: download the decision once it is signed."
 
 
-def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requirements) -> None:
-    """What was signed, and the form, which is folded once it is."""
+def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requirements, *, growing: bool) -> None:
+    """What was signed, and the form, which is folded once it is; more models may come while they are `growing`."""
     known = {one.name: one for one in candidates}
     decided = known.get(draft().decided, candidates[0])
     record = signed_decision()
-    if record is not None:
-        _tell(record, decided, required)
+    with st.container():  # in its own place, or the form before would stay in it until all is computed
+        if record is not None:
+            _tell(record, decided, required)
     is_done = record is not None and _is_about(record, decided, required)
     with st.expander("Decide again") if is_done else st.container():
-        _draw_form(result, known, decided, required)
+        rejected = _draw_form(known, decided)
+        if growing:
+            st.caption("More alternatives follow as the methods above are done.")
+        _offer_to_sign(result, decided, required, rejected)
 
 
-def _draw_form(result: FitResult, known: Mapping[str, Candidate], decided: Candidate, required: Requirements) -> None:
+def _draw_form(known: Mapping[str, Candidate], decided: Candidate) -> dict[str, str]:
     here = draft()
     st.selectbox(
         "The decision is for",
@@ -62,7 +67,16 @@ def _draw_form(result: FitResult, known: Mapping[str, Candidate], decided: Candi
     tomorrow = date.today() + timedelta(days=1)
     here.look_again = max(here.look_again, tomorrow)
     st.date_input("Look at it again on", min_value=tomorrow, width=220, **_field("look_again"))
-    rejected = _rejected([one for one in known.values() if one is not decided], decided)
+    return _rejected([one for one in known.values() if _differs(one, decided)], decided)
+
+
+def _differs(one: Candidate, decided: Candidate) -> bool:
+    """Whether it is an alternative: one that decides alike is none."""
+    return one is not decided and not np.array_equal(one.decisions, decided.decisions)
+
+
+def _offer_to_sign(result: FitResult, decided: Candidate, required: Requirements, rejected: dict[str, str]) -> None:
+    here = draft()
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Sign" if result.task.sealed is None else "Decide and open the sealed people"
         st.button(label, type="primary", icon=":material/lock:", on_click=_press, help=tip("sign"))
@@ -91,7 +105,7 @@ def _press() -> None:
 
 
 def _say_how_it_stands(decided: Candidate) -> None:
-    """What is sealed, before it is; a requirement that is not met is no hindrance, and stands in the record."""
+    """What is signed, before it is; a requirement that is not met is no hindrance, and stands in the record."""
     subject = decided.subject if decided.cell is None else with_capital(decided.subject)
     told = verdict_in_words(decided.checked, decided.facts.people, subject)
     if decided.collapse:
@@ -104,8 +118,10 @@ def _say_how_it_stands(decided: Candidate) -> None:
 
 
 def _rejected(others: Sequence[Candidate], decided: Candidate) -> dict[str, str]:
-    """The alternatives that are rejected, each with a reason: at first all that are shown, by where they are worse."""
+    """The alternatives that are rejected, each with a reason: at first all that are shown."""
     here, titles = draft(), {one.name: one.title for one in others}
+    if not others:
+        return {}
 
     def choose(names: list[str]) -> None:
         draft().kept = set(titles) - set(names)
@@ -118,16 +134,18 @@ def _rejected(others: Sequence[Candidate], decided: Candidate) -> dict[str, str]
         **mirrored("sign_rejected", [name for name in titles if name not in here.kept], choose),
     )
     found = {}
-    named = [one for one in others if one.name not in here.kept]
-    columns = st.columns(2, gap="medium") if named else []
-    for place, one in enumerate(named):
+    columns = st.columns(2, gap="medium")
+    for place, one in enumerate(sorted(others, key=lambda one: one.name in here.kept)):
         with columns[place % 2]:
-            found[one.in_full] = _reason(one, decided) or NO_REASON
+            if one.name in here.kept:
+                st.empty()
+            else:
+                found[one.in_full] = _reason(one, decided)
     return found
 
 
 def _reason(one: Candidate, decided: Candidate) -> str:
-    reason = draft().reasons.get(one.name, usual_reason(one, decided))
+    reason, usual = draft().reasons.get(one.name, ""), usual_reason(one, decided)
 
     def take(text: str) -> None:
         draft().reasons[one.name] = clean_line(text, MAX_LINE)
@@ -135,10 +153,11 @@ def _reason(one: Candidate, decided: Candidate) -> str:
     st.text_input(
         f"Why not {one.subject}",
         max_chars=MAX_LINE,
-        placeholder=f"Say why; else the record says “{NO_REASON}”",
+        placeholder=usual or f"Say why; else the record says “{NO_REASON}”",
+        help=f"Left empty, the record says: “{usual}{SUGGESTED}”." if usual else None,
         **mirrored(f"sign_why_{one.name}", reason, take),
     )
-    return reason
+    return reason or (f"{usual}{SUGGESTED}" if usual else NO_REASON)
 
 
 def usual_reason(one: Candidate, decided: Candidate) -> str:
@@ -152,11 +171,11 @@ def usual_reason(one: Candidate, decided: Candidate) -> str:
             return clean_line(f"{words}: {', '.join(rows)}", MAX_LINE)
     here, there = one.facts, decided.facts
     if here.worse > there.worse:
-        return f"{here.worse:,} worse off, not {there.worse:,}"
+        return f"makes {count_of(here.worse, 'person', 'people')} worse off; the chosen one {there.worse:,}"
     if (points := 100 * (_accuracy_lost(one) - _accuracy_lost(decided))) >= 0.05:
         return f"less accurate by {points:.1f} points"
     if here.changed > there.changed:
-        return f"changes {here.changed:,} decisions, not {there.changed:,}"
+        return f"changes {count_of(here.changed, 'decision')}; the chosen one {there.changed:,}"
     return ""
 
 
@@ -185,12 +204,13 @@ def _make(result: FitResult, decided: Candidate, required: Requirements, rejecte
     tried = {name: len(found) for name, found in session.tried_on(settings.data).items()}
     told = None if scene.task.sealed is None else tried
     sign(make_record(signature, scene, decided.decisions, *what, sha256=sha256, tried=told))
+    shown.set("sign")
     if told is None:  # else the sealed people are opened first
         st.rerun()
 
 
 def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements) -> None:
-    """What was sealed, and the file of it."""
+    """What was signed, and the file of it."""
     told = record["signature"]
     verdicts = [each["verdict"] for each in record["verdicts"]]
     open_ones = [

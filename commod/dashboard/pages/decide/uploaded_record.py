@@ -1,4 +1,4 @@
-"""A sealed decision that somebody brings: its hash and what it says at once, training again in the background."""
+"""A signed decision that somebody brings: its hash and what it says at once, training again in the background."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -14,10 +14,11 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.checks import changing_table, lines_of_verdicts
-from commod.dashboard.views.impact import impact_in_words
+from commod.dashboard.views.impact import BEYOND, FOUR_FIFTHS, impact_in_words
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
 from commod.decisions.verdicts import rounded
 from commod.explain.checks import Answer
+from commod.metrics.figures import FIGURES
 from commod.wording import listed, with_capital
 
 TABLE = "The models side by side"
@@ -102,7 +103,11 @@ def table_html(candidates: Sequence[Candidate], result: FitResult) -> Markup:
         for one in candidates
     ]
     rows.append(("Decisions changed", changed))
-    rows.append(("Four-fifths rule", [_impact(one, result) for one in candidates]))
+    accuracy = [result.scene.figures(one.decisions)["accuracy"] for one in candidates]
+    rows.append(("Accuracy", [("", FIGURES["accuracy"].show(value), "") for value in accuracy]))
+    limits = first.set_index("requirement")["limit"]
+    if limits.get("p_rule") != FOUR_FIFTHS or not result.task.spec.favourable:  # else it is told above
+        rows.append(("Four-fifths rule", [_impact(one, result) for one in candidates]))
     rows.append(("Setting", [("", "", one.setting or "–") for one in candidates]))
     models = [(one.title, AS_F if one.is_as_f else "") for one in candidates]
     return style() + style("verdicts") + piece("verdicts", "Required", models, rows, TABLE)
@@ -126,8 +131,12 @@ def _impact(one: Candidate, result: FitResult) -> tuple[str, str, str]:
     side, _, who = told.partition("\n")
     p_rule = one.checked.set_index("requirement")["value"].get("p_rule", math.nan)
     same = ratio == RULES["p_rule"].show(p_rule)
-    who = who if same or not who else f"{ratio}: {who}"
-    return "", side, f"{who}\nFisher's exact test: {p}, {chance}" if who else told
+    if not who:
+        return "", side, ""
+    side = with_capital(side)
+    if "below" not in side and chance == BEYOND:
+        side += "; the groups still differ by more than chance explains"
+    return "", side, f"{who if same else f'{ratio}: {who}'}\nFisher's exact test: {p}, {chance}"
 
 
 def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:

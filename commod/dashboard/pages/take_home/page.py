@@ -18,7 +18,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.standalone import MOST_PEOPLE, page_html, settings_on_page
 from commod.dashboard.pages.take_home.files import file_name, model_card, predictions_csv
 from commod.dashboard.pages.take_home.report import report_html
-from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided
+from commod.dashboard.pages.take_home.report_decided import NOTHING_REQUIRED, Decided, signed_in_words
 from commod.dashboard.pages.take_home.report_law import impact_ratios
 from commod.dashboard.state import session
 from commod.dashboard.state.decision import signed_decision
@@ -156,7 +156,9 @@ def exports(
 def _files(result: FitResult, settings: Settings) -> Pending | None:
     st.markdown(escape_markdown(result.verdict))
     st.caption(escape_markdown(f"The model of the sliders: {result.task.spec.title}, {in_words(result.settings)}."))
-    report, *others = exports(result, settings, session.requirements(), signed_decision())
+    if (record := signed_decision()) is not None:
+        st.info(escape_markdown(signed_in_words(result, record)), icon=":material/lock:")
+    report, *others = exports(result, settings, session.requirements(), record)
     first, second = (column.container(border=True, height="stretch") for column in st.columns(2, gap="small"))
     _file(report, first)
     with second:

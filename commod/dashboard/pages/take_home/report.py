@@ -58,8 +58,8 @@ def report_html(
     return document(
         "report.html",
         kicker=f"Bias profile · COMMOD Explorer · {date}",
-        title=f"{data_in_words(result.settings)}: a fairer copy of a model",
-        lead=f"{decision['confirmed']} {result.verdict}".strip(),
+        title=f"{data_in_words(result.settings)}: {_title(result)}",
+        lead=" ".join(filter(None, [decision["signed"].get("told"), decision["confirmed"], result.verdict])),
         result=result,
         trouble=trouble_in_words(result),
         widened=parts.widened(result),
@@ -108,6 +108,10 @@ def report_html(
 
 
 # ---- what this is, and its settings ----
+
+
+def _title(result: FitResult) -> str:
+    return "a fairer copy of a model" if result.changed_test.any() else "the model as it is"
 
 
 def _group_rows(result: FitResult) -> list[list[str]]:

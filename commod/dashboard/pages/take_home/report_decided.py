@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.views.impact import impact_in_words
 from commod.decisions import (
+    RULES,
     VERDICTS,
     BestModel,
     Facts,
@@ -20,11 +22,13 @@ from commod.decisions import (
     is_of,
     met_in_words,
     overall,
+    requirements_in,
     tried_in_words,
 )
 from commod.decisions.record import KEEP_F
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
+from commod.uploads.limits import count_of
 from commod.wording import with_capital
 
 NOTHING_REQUIRED = Requirements()
@@ -38,7 +42,7 @@ class Decided:
     requirements: Requirements = NOTHING_REQUIRED
     facts: Facts | None = None  # of the model, where anything is required
     rivals: tuple[BestModel, ...] = ()  # of the methods whose sweeps were there, the best model under the requirements
-    # The decision that was sealed on these data, see `commod.decisions.make_record`.
+    # The decision that was signed on these data, see `commod.decisions.make_record`.
     record: Mapping[str, Any] | None = None
     searched: int = 0  # models of all these methods
 
@@ -53,6 +57,32 @@ def decided_parts(result: FitResult, decided: Decided) -> dict[str, Any]:
         "signed": {} if decided.record is None else _signed(result, decided.record),
         "confirmed": _confirmed(result, decided.record),
     }
+
+
+def signed_in_words(result: FitResult, record: Mapping[str, Any]) -> str:
+    """Who signed, when, for which model, and what it does not meet."""
+    signature, limits = record["signature"], requirements_in(record).limits
+    day, of, verdicts = date.fromisoformat(signature["signed"]), _model_of(result, record), record["verdicts"]
+    told = f"Signed by {signature['who']} ({signature['role']}) on {day.day} {day:%b %Y}"
+    told += "" if of == THIS else f" for {of}"
+    failed = [_in_short(each, limits) for each in verdicts if each["verdict"] == "fail"]
+    untold = sum(each["verdict"] == "cannot tell" for each in verdicts)
+    if failed:
+        count = count_of(len(verdicts), "requirement")
+        return f"{told}, although it does not meet {len(failed)} of {count} ({'; '.join(failed)})."
+    return (
+        f"{told}, although of {untold} of {count_of(len(verdicts), 'requirement')} it cannot be told."
+        if untold
+        else f"{told}."
+    )
+
+
+def _in_short(each: Mapping[str, Any], limits: Mapping[str, float]) -> str:
+    """A requirement with its value and its limit."""
+    if (rule := RULES.get(each["requirement"])) is None:
+        return str(each["requirement"]).replace("_", " ")
+    limit = f"{'' if rule.sign > 0 else 'at most '}{rule.show_limit(limits[rule.name])}"
+    return f"{rule.title.removesuffix(f' {rule.side}')} {rule.show(each['value'])}, required {limit}"
 
 
 def _confirmed(result: FitResult, record: Mapping[str, Any] | None) -> str:
@@ -75,7 +105,8 @@ def _verdicts(result: FitResult, decided: Decided, checked: pd.DataFrame) -> dic
         [with_capital(row.wanted), _sign(row.verdict), row.sentence, _sign(f_verdict)]
         for row, f_verdict in zip(checked.itertuples(), of_f["verdict"], strict=True)
     ]
-    return {"rows": rows, "overall": _sign(overall(checked)), "refits": decided.facts.n_refits if decided.facts else 0}
+    told = f"{VERDICTS[overall(checked)]} The model meets {met_in_words(checked['verdict'])} of what is required."
+    return {"rows": rows, "overall": told, "refits": decided.facts.n_refits if decided.facts else 0}
 
 
 def _rivals(result: FitResult, decided: Decided, checked: pd.DataFrame) -> list[list[str]]:
@@ -109,11 +140,10 @@ def _signed(result: FitResult, record: Mapping[str, Any]) -> dict[str, Any]:
     """Who signed what, and whether it is the model of this report."""
     signature = record["signature"]
     return {
-        "of": _model_of(result, record),
-        **{name: signature[name] for name in ("who", "role", "why", "signed", "look_again")},
+        "told": signed_in_words(result, record),
+        **{name: signature[name] for name in ("why", "look_again")},
         "rejected": [[name, why] for name, why in signature["rejected"].items()],
-        "met": _met(record["verdicts"]),
-        "required": ", ".join(Requirements.from_plain(record["requirements"]).in_words) or "nothing",
+        "required": ", ".join(requirements_in(record).in_words) or "nothing",
         "sha256": record["sha256"],
         "confirmed": f"{confirmation(record)} {tried_in_words(record)}" if confirmation(record) else "",
     }
@@ -127,14 +157,3 @@ def _model_of(result: FitResult, record: Mapping[str, Any]) -> str:
     if is_of(record, result.cell):
         return THIS
     return f"another model than that of this report: {METHODS[model['method']].title} at {model['value']:g}"
-
-
-def _met(verdicts: list[dict[str, Any]]) -> str:
-    """How many requirements were met when it was sealed; empty where nothing was required."""
-    if not verdicts:
-        return ""
-    found = [row["verdict"] for row in verdicts]
-    told = f"Met {met_in_words(found)} when it was sealed; {found.count('fail')} not met"
-    told += f", {found.count('cannot tell')} could not be told"
-    beside = found.count("does not apply")
-    return f"{told}, {beside} did not apply" if beside else told
