@@ -153,8 +153,7 @@ def _reason(one: Candidate, decided: Candidate) -> str:
     st.text_input(
         f"Why not {one.subject}",
         max_chars=MAX_LINE,
-        placeholder=usual or f"Say why; else the record says “{NO_REASON}”",
-        help=f"Left empty, the record says: “{usual}{SUGGESTED}”." if usual else None,
+        placeholder=f"{usual}{SUGGESTED}" if usual else f"Say why; else the record says “{NO_REASON}”",
         **mirrored(f"sign_why_{one.name}", reason, take),
     )
     return reason or (f"{usual}{SUGGESTED}" if usual else NO_REASON)
