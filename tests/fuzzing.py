@@ -532,7 +532,7 @@ def push(content, rng, *, fit=False):
         readable(str(error))
         return "read, choice refused"
     for sentence in (*own.done, *(find_leaks(own) if rng.random() < 0.25 else ())):
-        readable(sentence)
+        readable(str(sentence))
     task = own.task
     assert not task.X.isna().any().any()
     assert np.isfinite(task.X.select_dtypes("number").to_numpy()).all()

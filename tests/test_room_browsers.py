@@ -11,7 +11,7 @@ from tests.screenshots import SIZES
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ANN_GUESSES, BO_GUESSES = 83, 91  # which no page says of anything else
-ANSWER = "Of 100 Non-White students, f says of 15 that they will pass."
+ANSWER = re.compile(r"Of 100 Non-White students[^?]* \d+\.")
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     says(leader, "Guesses: 2 of 2")
     assert not re.search(rf"\b({ANN_GUESSES}|{BO_GUESSES})\b", text(leader))
     assert not re.search(rf"\b{ANN_GUESSES}\b", text(bo))
-    assert ANSWER not in text(leader)
+    assert not ANSWER.search(text(leader))
     lead(leader, "Reveal the guesses")
     for page in (leader, ann, bo):
         is_read_out(page, "The guesses are revealed.")

@@ -47,7 +47,7 @@ def plot_pareto(
         y = y_axis(*accuracy, ticks=2, scale=scale, labelFlush=False)
     else:
         x = x_axis(*accuracy, ticks=3, scale=scale)
-        y = y_axis("change_rate:Q", "Decisions changed", "%", ticks=6, scale=scale)
+        y = y_axis("change_rate:Q", "Decisions changed", "%", ticks=3, scale=scale)
     # f and g are named in the chart: no legend speaks of what is not drawn.
     color = coloured("kind:N", list(KINDS), [colour for colour, _, _ in KINDS.values()], None)
     shape = shaped("kind:N", list(KINDS), [shape for _, shape, _ in KINDS.values()], None)

@@ -131,7 +131,7 @@ def _before_and_now(y: alt.Y, decision: str, tooltip: list[alt.Tooltip], scale: 
     """A rate of f and one of g in each row."""
     points = alt.Chart().mark_point(size=110, filled=True, opacity=1, yOffset=7)
     return points.encode(
-        x=x_axis("rate:Q", f"Decided “{decision}” (%)", ".0%", scale=scale),
+        x=x_axis("rate:Q", f"Decided “{decision}” (%)", ".0%", ticks=3, scale=scale),
         y=y,
         color=coloured("model:N", [BEFORE, AFTER], [palette.F, palette.G], legend_below(2)),
         shape=shaped("model:N", [BEFORE, AFTER], ["diamond", "circle"], alt.Legend()),
@@ -238,7 +238,7 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = F
     beside = by_rank("group:N", labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15)
     scale = alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, LEAST]), nice=True)
     bars = alt.Chart(frame).encode(
-        x=x_axis("share:Q", "Changed (% of the group)", ".0%", scale=scale),
+        x=x_axis("share:Q", "Changed (% of the group)", ".0%", ticks=3, scale=scale),
         y=names_above(-9, column="group") if many else beside,
         color=by_direction(better, worse),
         order="place:Q",
@@ -264,7 +264,7 @@ def plot_contributions(
         tooltip=tips(("label:N", "Feature"), ("account:N", "Account"), ("value:Q", title, ".3f")),
     )
     color = coloured("account:N", names, [palette.COMMOD, palette.SHAP], legend_below(1))
-    bars = rows.mark_bar().encode(x=x_axis("value:Q", title), color=color)
+    bars = rows.mark_bar().encode(x=x_axis("value:Q", title, ticks=3), color=color)
     ranges = rows.transform_filter("datum.high > datum.low").mark_rule(strokeWidth=2, color="#555555")
     return alt.layer(bars, ranges.encode(x="low:Q", x2="high:Q"), data=frame).properties(height=alt.Step(15))
 

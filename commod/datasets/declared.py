@@ -108,7 +108,7 @@ _LAW_SCHOOL = TaskSpec(
     story="A law school predicts who passes the bar.",
     called=_BY_RACE | _BY_SEX,
     suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},
-    targets={"demographic_parity": (0.55, 14.0), "equalized_odds": (0.55, 10.0)},
+    targets={"demographic_parity": (0.7, 15.0), "equalized_odds": (0.55, 10.0)},
     groupings=(_by(_LAW_RACE, _LAW_SEX),),
 )
 
@@ -164,7 +164,7 @@ TASKS: dict[str, TaskSpec] = {
                 **_BY_SEX,
             },
             suited={"lambda_fair": 4.0, "lambda_concepts": 0.2, "n_concepts": 4},
-            targets={"demographic_parity": (0.65, 12.0), "equalized_odds": (0.3, 12.0)},
+            targets={"equalized_odds": (0.3, 12.0)},
             groupings=(_by(_COMPAS_RACE), _by(_COMPAS_RACE, _COMPAS_SEX), _by(_COMPAS_AGE, update="affine")),
         ),
         TaskSpec(

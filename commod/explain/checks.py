@@ -364,8 +364,8 @@ def check_again(changed: Any, share: Any, refits: int) -> Answer:
     if not whole:
         return _nobody("again")
     sentence = (
-        f"{part:,} of {whole:,} changes happen in {AGAIN * 10:.0f} of 10 refits or more "
-        f"({CHECKS['again'].show(part / whole)}; {refits} refits on resampled training data)."
+        f"{part:,} of {whole:,} changes ({CHECKS['again'].show(part / whole)}) happen in at least "
+        f"{math.ceil(refits * AGAIN - 1e-9)} of {refits} refits on resampled training data."
     )
     return _answer("again", part, whole, sentence, f"{refits} refits")
 

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -180,7 +181,9 @@ def test_a_committed_model_is_what_one_trains_today(data):
     both = fresh.merge(models, on=keys, suffixes=("", "_then"))
     assert len(both) == len(fresh)
     for name in ("accuracy", "p_rule", "dm", "change_rate"):
-        assert both[name].to_numpy() == pytest.approx(both[f"{name}_then"].to_numpy(), abs=0.002)
+        # FRAPPE's network ends a little elsewhere on another kind of processor.
+        within = np.where(both["method"] == "frappe", 0.006, 0.002)
+        assert (np.abs(both[name] - both[f"{name}_then"]) <= within).all(), name
 
 
 def test_regressions():

@@ -104,9 +104,9 @@ def test_f_is_asked_about_some_rows_at_a_time_and_told_their_names(small_blocks,
 @pytest.mark.slow
 @pytest.mark.parametrize("fairness", ["demographic_parity", pytest.param("equalized_odds", marks=pytest.mark.slow)])
 def test_a_fit_takes_little_more_memory_than_its_encoded_rows(fairness):
-    """Under equalized odds they are held twice, once sorted by label."""
+    """Under equalized odds they are held twice, once sorted by label, and each label needs more rows than one block."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(90_000, 60))
+    X = rng.normal(size=({"demographic_parity": 90_000, "equalized_odds": 180_000}[fairness], 60))
     s = rng.integers(2, size=len(X))
     X[:, 0] += s
     y = (X[:, 0] + rng.normal(size=len(X)) > 0.5).astype(int)

@@ -90,12 +90,12 @@ def style(name: str = "pieces") -> Markup:
 # ---- concepts and trees ----
 
 
-def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> Markup:
+def concept_cards(loadings: pd.DataFrame, concepts: pd.DataFrame) -> Markup:
     """One card per concept: how far its features move the sum, the share changed, and a sentence."""
-    return style() + piece("concepts", **cards_of(loadings, concepts, people))
+    return style() + piece("concepts", **cards_of(loadings, concepts))
 
 
-def cards_of(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> dict[str, Any]:
+def cards_of(loadings: pd.DataFrame, concepts: pd.DataFrame) -> dict[str, Any]:
     """What `concept_cards` shows."""
     bars: dict[object, list[tuple[str, float]]] = {}
     for concept, label, moves in zip(loadings["concept"], loadings["label"], loadings["contribution"], strict=True):
@@ -108,7 +108,7 @@ def cards_of(loadings: pd.DataFrame, concepts: pd.DataFrame, people: str) -> dic
         largest = max(abs(moves) for _, moves in shown)
         widths = [(label, moves, f"{50 * abs(moves) / largest:.1f}") for label, moves in shown]
         cards.append({**row, "name": name, "bars": widths, "more": len(bars[name]) - len(shown)})
-    return {"cards": cards, "left": len(concepts) - len(cards), "people": people}
+    return {"cards": cards, "left": len(concepts) - len(cards)}
 
 
 def _records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:

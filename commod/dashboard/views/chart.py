@@ -70,7 +70,7 @@ def show(table: Table, frame: pd.DataFrame) -> None:
     headings = {name: say_declared(heading) for name, (heading, _) in table.columns.items()}
     words = {i for i, (_, form) in enumerate(columns) if not form}
     rows, title = list(zip(*cells, strict=True)), say_declared(table.title)
-    st.html(html_table([*headings.values()], rows, caption=title, text=words, tall=True))
+    st.html(html_table([*headings.values()], rows, caption=title, text=words, tall=True, dense=len(headings) > 5))
     if len(frame) > MAX_ROWS:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(say_declared(f"The first {MAX_ROWS} of {len(frame):,} rows."), width="content")
@@ -85,7 +85,7 @@ def _in_words(value: Any, form: str) -> str:
 
 
 # How charts write numbers where the first language does not.
-_NUMBERS = {"fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", ""], "percent": "\u202f%"}}
+NUMBERS = {"fr": {"decimal": ",", "thousands": "\u202f", "grouping": [3], "currency": ["", ""], "percent": "\u202f%"}}
 
 
 @lru_cache(maxsize=64)
@@ -95,7 +95,7 @@ def _specification(plot: Callable[..., Any], options: tuple[tuple[str, Any], ...
     spec.pop("datasets", None)
     if language != FIRST:
         spec = _in_language(language, spec)
-        spec.setdefault("config", {})["locale"] = {"number": _NUMBERS[language]}
+        spec.setdefault("config", {})["locale"] = {"number": NUMBERS[language]}
     return spec
 
 

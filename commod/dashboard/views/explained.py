@@ -80,7 +80,7 @@ def draw_concepts(result: FitResult) -> None:
 
 def cached_cards(result: FitResult) -> Markup:
     """A card for each concept."""
-    return result.keep("cards", lambda: concept_cards(result.loadings, result.concepts, result.task.spec.people))
+    return result.keep("cards", lambda: concept_cards(result.loadings, result.concepts))
 
 
 RECORD = Table(

@@ -16,19 +16,20 @@ from commod.explain.groups import beyond_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 
 
-def draw_figures(result: FitResult) -> None:
-    """The key figures, those of other criteria aside: value, difference to f, interval."""
+def draw_figures(result: FitResult, splits: str = "") -> None:
+    """The key figures, those of other criteria aside: value, difference to f, interval, and on other `splits`."""
     language = session.language()
     tiles = result.keep(f"tiles_{language}", lambda: _tiles(result, language))
     for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
         cell.metric(**tile)
-    st.caption(result.keep(f"below_tiles_{language}", lambda: _below(result, language)))
+    told = f" ({escape_markdown(splits)})" if splits else ""
+    st.caption(result.keep(f"below_tiles_{language}{told}", lambda: _below(result, language, told)))
 
 
-def _below(result: FitResult, language: str) -> str:
+def _below(result: FitResult, language: str, splits: str) -> str:
     auc = FIGURES["auc"]
     f, g = (written(language, auc.show(result.figures.loc[auc.name, model])) for model in ("f", "g"))
-    text = phrase(language, "tiles.below", auc=declared(language, auc.title), f=f, g=g)
+    text = phrase(language, "tiles.below", auc=declared(language, auc.title), f=f, g=g, splits=splits)
     if result.scene.basis:
         text += f" {escape_markdown(declared(language, result.scene.basis))}"
     if result.scene.left_out:

@@ -68,7 +68,7 @@ def test_from_the_first_question_to_the_setting(section):
     assert not kept(app)
     app = click(app, "begin")
     assert "**Question 1**" in words(app)
-    assert words(app).count("Non-White students it says “passes the bar”") == 2
+    assert words(app).count("of 100 Non-White students") == 2
     app = fairest_to_the_end(app)
     told = words(app)
     assert "Your answers lead to λ_fair 6" in told

@@ -136,7 +136,7 @@ def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     assert script.answer(at).value > 0.8 * at.after.changed_test.sum()
     first, changes = script.told(at)[0], at.after.changes  # group 1 is Caucasian; "raised" is for the worse
     assert f"for {changes.loc[1, 'raised'] - changes.loc[1, 'lowered']} more Caucasian defendants**" in first
-    assert f"Only {changes.loc[0, 'lowered']} Not Caucasian defendants were spared" in first
+    assert f"Only {changes.loc[0, 'lowered']} Non-Caucasian defendants were spared" in first
     right = int((at.after.decisions == at.after.scene.test.y)[at.after.changed_test].sum())
     assert f"Of the {at.after.changed_test.sum()} changes, {right} match" in first
     assert "caucasian" not in " ".join(script.text(at))
@@ -326,7 +326,7 @@ def test_who_pays_is_shown_by_method():
 
 def test_the_conflict_follows_its_slider_and_its_two_groups():
     app = guess(fine(run(LESSON, step="5")), 40)
-    assert "42 hundredths" in boxes(app)[0]
+    assert "**42 per cent**" in boxes(app)[0]
     assert app.query_params["answers"] == ",,,,40"
     app.slider(key="two_groups_quality").set_value(50).run()
     assert any("P-Rule **1.00** (1 is fair), mistreatment **0.00**" in text.value for text in fine(app).markdown)

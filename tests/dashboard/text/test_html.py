@@ -33,9 +33,8 @@ def test_a_concept_that_nobody_shows_says_nothing_of_them():
         },
         index=["C1", "C2"],
     ).astype({"changed_activated": "Float64", "changed_others": "Float64"})
-    html = concept_cards(loadings, concepts, "students")
+    html = concept_cards(loadings, concepts)
     assert "who show it most" not in html
-    assert "Changed among the 40 others</th><td>12.5%" in html
     assert "Age &lt;b&gt;" in html
     assert "lowers it by 0.50" in html
     assert "1 of 2 concepts has no weight" in html

@@ -68,4 +68,4 @@ def test_somebody_is_never_rounded_to_nobody():
 
 
 def test_labels_have_the_rates():
-    assert dots_label("en", OWN, 0, TWO.iloc[0]) == "People in “A”: 15 → 37"
+    assert dots_label("en", OWN, 0, TWO.iloc[0]) == "People (A): 15 → 37"

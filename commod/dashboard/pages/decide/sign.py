@@ -133,7 +133,6 @@ def _rejected(others: Sequence[Candidate], decided: Candidate) -> dict[str, str]
         format_func=lambda name: titles[name],
         **mirrored("sign_rejected", [name for name in titles if name not in here.kept], choose),
     )
-    st.caption("Reasons in grey are suggestions. Left as they are, they are marked as the app's in the record.")
     found = {}
     columns = st.columns(2, gap="medium")
     for place, one in enumerate(sorted(others, key=lambda one: one.name in here.kept)):
@@ -154,7 +153,7 @@ def _reason(one: Candidate, decided: Candidate) -> str:
     st.text_input(
         f"Why not {one.subject}",
         max_chars=MAX_LINE,
-        placeholder=usual or f"Say why; else the record says “{NO_REASON}”",
+        placeholder=f"{usual}{SUGGESTED}" if usual else f"Say why; else the record says “{NO_REASON}”",
         **mirrored(f"sign_why_{one.name}", reason, take),
     )
     return reason or (f"{usual}{SUGGESTED}" if usual else NO_REASON)

@@ -8,7 +8,7 @@ from commod.dashboard.model.fitted import FitResult, trouble_in_words
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.groups import draw_groups
-from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_line, known_sweep
+from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_line, known_sweep, splits_in_words
 from commod.dashboard.pages.explore.share import share
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings, limits_in_words
@@ -69,7 +69,7 @@ def show() -> None:
         offers = st.empty()
     with deferred_paint():
         with st.expander(say("explore.numbers"), key="numbers", on_change="rerun") as numbers:
-            draw_figures(result)
+            draw_figures(result, "" if splits is None else say_declared(splits_in_words(result.settings, splits)))
             if numbers.open:
                 draw_people()
                 draw_points()

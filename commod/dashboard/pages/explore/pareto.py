@@ -23,7 +23,6 @@ from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.words import say, say_declared
 from commod.experiments import Refits, Sweep
 from commod.metrics.figures import CRITERIA, FIGURES
-from commod.wording import with_capital
 
 # Columns of the Pareto view.
 _COLUMNS = {
@@ -160,9 +159,7 @@ def draw_pareto(
 
     def draw_table() -> None:
         limited = settings.free() != settings
-        faint = [] if splits is None else [say_declared(f"{with_capital(splits_in_words(settings, splits))}.")]
-        parts = (say(f"explore.{part}") for part in ("chart", *["grey_is_free"] * limited, "point"))
-        st.caption(" ".join([*parts, *faint]))
+        st.caption(" ".join(say(f"explore.{part}") for part in ("chart", *["grey_is_free"] * limited, "point")))
         _choose(known, settings, sweep)
         columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
         rows = frame.to_pandas().iloc[::-1]

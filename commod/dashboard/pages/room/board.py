@@ -88,7 +88,7 @@ def _told_of(result: FitResult) -> list[tuple[str, str]]:
         ),
         (say("room.pair_better", **whom), f"{found.better:,}"),
         (say("room.pair_worse", **whom), f"{found.worse:,}"),
-        (say("room.pair_right"), say("room.pair_was_right", now=now, before=before)),
+        (say("room.pair_right", **whom), say("room.pair_was_right", now=now, before=before)),
     ]
 
 

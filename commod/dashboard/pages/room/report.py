@@ -22,7 +22,8 @@ from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import data_in_words, in_words
 from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.html import document, drawing
-from commod.dashboard.text.language import declared, fill, phrase
+from commod.dashboard.text.language import FIRST, declared, fill, phrase
+from commod.dashboard.views.chart import NUMBERS
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import all_scenarios, scenario
@@ -83,10 +84,12 @@ def zipped_tables(room: Room, language: str) -> bytes:
     guesses["answer"] = [asked[at][1] for at in steps]
     for name, link in (("model_a", "link_a"), ("model_b", "link_b"), ("setting", "link")):
         votes[name] = votes[link].map(partial(setting_in_words, language=language))
+    columns = dict(zip(*(phrase(told, "room.columns").split() for told in (FIRST, language)), strict=True))
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, table in tables.items():
-            archive.writestr(zipfile.ZipInfo(f"{name}.csv", (1980, 1, 1, 0, 0, 0)), safe_csv(table))
+            told = safe_csv(table.rename(columns=columns))
+            archive.writestr(zipfile.ZipInfo(f"{name}.csv", (1980, 1, 1, 0, 0, 0)), told)
     return file.getvalue()
 
 
@@ -125,8 +128,11 @@ def room_report_html(room: Room, language: str) -> str:
     )
 
 
-def _figure(picture: Picture, caption: str) -> tuple[Markup, str]:
-    svg = export_chart(picture.chart(), "svg", width=CHART_WIDTH)
+def _figure(picture: Picture, caption: str, language: str) -> tuple[Markup, str]:
+    chart = picture.chart()
+    if language != FIRST:
+        chart = chart.configure(locale={"number": NUMBERS[language]})
+    svg = export_chart(chart, "svg", width=CHART_WIDTH)
     return drawing(svg.decode(), caption, f"d{sha256(svg).hexdigest()[:8]}-"), caption
 
 
@@ -142,7 +148,8 @@ def _step(room: Room, lesson: str, name: str, language: str) -> dict[str, Any]:
     question, answer = script.question(at), script.answer(at)
     guesses, chart = pictures.guessed(kept, question), Markup()
     if guesses:
-        chart, _ = _figure(pictures.guesses(guesses, question, answer, language), say("room.guesses_alt"))
+        picture = pictures.guesses(guesses, question, answer, language)
+        chart, _ = _figure(picture, say("room.guesses_alt"), language)
     counts = sorted(Counter(guesses).items())  # all numbers, or all texts
     rows = [[question.in_words(guess), str(count)] for guess, count in counts]
     return {**found, "rows": rows, "question": question.text, "answer": answer.words, "chart": chart}
@@ -160,7 +167,7 @@ def _pair(question: RoomQuestion, rounds: Mapping[int, str], say: Callable[..., 
     picture = pictures.choices(question, rounds, language)
     return {
         "models": [(say(f"room.model_{name}"), setting_in_words(model.link, language)) for name, model in models],
-        "charts": [_figure(picture, say("room.choices_alt"))],
+        "charts": [_figure(picture, say("room.choices_alt"), language)],
         "headings": [say("room.answer_column"), say("room.people")],
         "rows": [[row["name"].replace("|", " · "), str(row["people"])] for row in picture.rows.to_dict("records")],
     }
@@ -177,7 +184,9 @@ def _sign(question: RoomQuestion, rounds: Mapping[int, str], say: Callable[..., 
         return "–" if math.isnan(value) else fill(language, f"{{value:{form}}}", value=value)
 
     return {
-        "charts": [_figure(pictures.models(models, rounds, language), say("room.votes_alt"))] if models else [],
+        "charts": [_figure(pictures.models(models, rounds, language), say("room.votes_alt"), language)]
+        if models
+        else [],
         "moved": say("room.moved", n=len(moved), of=len(twice)) if question.rounds > 1 else "",
         "headings": [*(say(f"room.{word}") for word in columns.values()), *(title for title, _ in figures.values())],
         "rows": [

@@ -181,7 +181,7 @@ def _file(export: Export, place: Any) -> None:
 def _page(result: FitResult) -> Pending | None:
     """A page that needs no server, which takes minutes to make: begun when somebody asks for it."""
     st.markdown(
-        "**Page without a server** (about 1 MB)  \nFor a class or a colleague: all sliders and a five-minute lesson in "
+        "**Page without a server** (about 1 MB)  \nFor a class or a colleague: all sliders and three questions in "
         "one file. It opens on any phone or computer, without a network."
     )
     settings, own = result.settings, not is_shipped(result.task.name)

@@ -81,7 +81,7 @@ def report_html(
         n_test=len(result.scene.test),
         figures=parts.figure_rows(result),
         key_figures=[words()[figure.name] for figure in key_figures()],
-        concepts=cards_of(result.loadings, result.concepts, task.spec.people),
+        concepts=cards_of(result.loadings, result.concepts),
         form=form_in_words(result.g, task.spec.outcomes, result.line_in_words),
         guess=guess_in_words(result.concepts),
         bound=parts.bound(result, limits),
