@@ -10,7 +10,6 @@ from commod.dashboard.state.link import rules_of
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import features_of
 from commod.decisions import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
-from commod.wording import with_capital
 
 # One click that shows how it goes: the rule of thumb for hiring in the United States.
 EXAMPLE = Requirements(p_rule=0.8)
@@ -29,7 +28,7 @@ def draw_requirements() -> Requirements:
         "Switch on what a model must do, and say how much of it.",
         list(rules),
         selection_mode="multi",
-        format_func=lambda name: with_capital(rules[name].words.format("…")),
+        format_func=lambda name: rules[name].words.format("…"),
         **mirrored("required", list(required.limits), _switch),
     )
     # As many places whatever is required: what moves would leave a dead copy behind until all below is computed.
