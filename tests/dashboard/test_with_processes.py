@@ -15,7 +15,7 @@ COMPUTED = {
     "pages/lesson.py": ({"step": "cheap", "answers": ",,,4"}, {"fit_on_path", "explained"}),
     "pages/runs.py": (
         {"runs": "one*law_school*k-3~two*law_school*lambda_fair-2"},
-        {"fit_on_path", "tree"},
+        {"fit_on_path", "merit"},
     ),
     "pages/people.py": ({}, {"fit_on_path", "people", "segments"}),
     "pages/what_if.py": ({}, {"fit_on_path", "ranges_of"}),

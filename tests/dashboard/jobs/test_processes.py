@@ -552,6 +552,7 @@ def faulty(report):
 )
 def test_an_f_has_bounds_on_time_and_memory(own, monkeypatch, name, most, sentence):
     monkeypatch.setattr(processes, name, most)
+    monkeypatch.setattr(processes, "WATCH", 0.05)
     bounded = made(1, 0, 1)
     with pytest.raises(ValueError, match=re.escape(sentence)):
         train(bounded, SceneKey(_larger(own), "random_forest", 0))

@@ -50,7 +50,8 @@ def numbers_of(chart):
             axis = layer["encoding"].get(channel, {})
             if axis.get("type") == "quantitative" and "field" in axis:
                 fields.add(axis["field"])
-    fields -= {"label_at"}  # where a name stands, which is no value
+    # Where a name stands, and the middle of a range, are no values.
+    fields -= {"label_at", "accuracy_mean", "fairness_mean"}
     if "account" in frame:  # only one of the two has a range
         fields -= {"low"}
     if "start" in fields:  # where a bar of a sum begins, the one before has ended
