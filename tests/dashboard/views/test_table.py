@@ -50,8 +50,8 @@ def numbers_of(chart):
             axis = layer["encoding"].get(channel, {})
             if axis.get("type") == "quantitative" and "field" in axis:
                 fields.add(axis["field"])
-    # Where a name stands, and the middle of a range, are no values.
-    fields -= {"label_at", "accuracy_mean", "fairness_mean"}
+    # Where a name stands is no value; the spread over splits is in the table of winners.
+    fields -= {"label_at"} | {f"{axis}_{end}" for axis in ("accuracy", "fairness") for end in ("low", "mean")}
     if "account" in frame:  # only one of the two has a range
         fields -= {"low"}
     if "start" in fields:  # where a bar of a sum begins, the one before has ended
