@@ -1,6 +1,7 @@
 """The sections of the Compare page that show all methods at once; the match of single models is in `match`."""
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -296,11 +297,13 @@ def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
     if not any(claim.own is not None for claim in claimed):
         place.markdown(best)
         return
-    won = sum("commod" in claim.fewest for claim in claimed)
+    fewest = Counter(name for claim in claimed for name in claim.fewest)
+    won, rivals = fewest.pop("commod", 0), fewest.most_common(1)
+    rival = "".join(f", {METHODS[name].title} in {count}" for name, count in rivals)
     place.markdown(
         f"**Where models are about equally fair and accurate, COMMOD changes the fewest decisions in {won} of "
-        f"{len(claimed)} cells** ([below](#cells); over many splits: the page Paper). Methods that need the group do "
-        f"not count.\n\nThe best single models, which may differ in everything else:\n\n{best}"
+        f"{len(claimed)} cells{rival}** ([below](#cells); over many splits: About, Paper). Methods that need the group "
+        f"do not count.\n\nThe best single models, which may differ in everything else:\n\n{best}"
     )
 
 

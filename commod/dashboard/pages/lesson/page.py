@@ -202,7 +202,7 @@ def _check(here: Progress, at: StepModels) -> None:
 def _summary(here: Progress, at: StepModels) -> None:
     """All guesses beside what the models said."""
     rows, steps = [], lesson(here).steps
-    for place, said in sorted(here.answers.items()):
+    for place, said in sorted((place, here.answers[place]) for place in here.seen & here.answers.keys()):
         there = replace(at, step=steps[place], here=None)
         if _lost(steps[place]) or (guess := (question := script.question(there)).guess(said)) is None:
             continue

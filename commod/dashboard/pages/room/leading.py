@@ -125,8 +125,13 @@ def _question(here: Here) -> None:
 
 
 def models_for_a_pair(here: Here) -> dict[Settings, str]:
-    """Models for a pair, with their titles: the leader's own, one that harms nobody, saved runs, where people stand."""
-    own = session.current()
+    """Models for a pair, with their titles: the leader's own, one that harms nobody, saved runs, where people stand.
+
+    Where the lesson's step is about other data than the leader's page, its model stands for the leader's own.
+    """
+    own, steps = session.current(), scenario(here.room.lesson, session.language()).steps
+    end = next((step for step in steps if step.name == here.room.step), steps[0]).end
+    own = own if end.data == own.data else end
     found = [(own, say("room.own_setting", setting=say_declared(in_words(own))))]
     found += [(replace(own, direction="improve"), with_capital(say("next.improve")))]
     found += [(run.settings, run.name) for run in shelf().runs]
