@@ -164,7 +164,7 @@ def steps(app):
 @pytest.mark.longer
 def test_a_bad_verdict_offers_steps_that_do_what_they_say():
     app = fine(run())
-    assert "108 of the 125 changes" in words(app)
+    assert "108 of 125 changes" in words(app)
     assert not steps(app)  # the form that does better is the step
     (step,) = (button for button in app.button if button.key == "other_form")
     label = step.label
