@@ -64,7 +64,7 @@ def test_decide_shows_other_splits_beside_each_verdict():
 @pytest.mark.slow  # Decide and Explore show it, too
 def test_compare_shows_the_spread_of_cells_and_frontiers():
     app = fine(run_compare(methods="commod,oracle_roc"))
-    assert "Crosses: mean ± sd of a frontier's models on other splits" in captions(app)
+    assert "Crosses: mean ± sd on other splits" in captions(app)
     assert "In brackets: mean ± sd over other splits" in captions(app)
     cells = [cell for row in tables(app)["Mean change rates"][1:] for cell in row]
     assert any(" ± " in cell for cell in cells)
@@ -121,8 +121,8 @@ def test_limits_are_recomputed_for_a_biased_record():
     assert words(app) != before
     result = fit_result(replace(defaults("law_school"), fairness="equalized_odds").model())
     bound = limits_of(result.scene, "equalized_odds", "both", 0.2)
-    assert f"f starts at {bound.at(0.0):.3f}" in words(app)
-    assert f"f starts at {limits_of(result.scene, 'equalized_odds').at(0.0):.3f}" in before
+    assert f"f has {bound.at(0.0):.3f}" in words(app)
+    assert f"f has {limits_of(result.scene, 'equalized_odds').at(0.0):.3f}" in before
 
 
 def test_the_last_step_of_the_lesson_asks_about_the_record():
