@@ -14,6 +14,7 @@ from commod.experiments.segments import Segments, mark_fewest
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
+from commod.uploads.limits import count_of
 
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
 # By how many standard errors two methods differ in a cell.
@@ -89,15 +90,29 @@ def _again(by_split: pd.DataFrame, place: Place, fewest: Sequence[str]) -> tuple
     return sum(bool(rows.loc[rows["fewest"], "method"].isin(list(fewest)).any()) for rows in met), len(met)
 
 
+def _wins(claims: Sequence[Claim]) -> dict[str, int]:
+    """In how many cells each method changes fewest: COMMOD first, then by wins."""
+    wins = Counter(name for claim in claims for name in claim.fewest)
+    if any(claim.own is not None for claim in claims):
+        wins.setdefault("commod", 0)
+    names = sorted(wins, key=lambda name: (name != "commod", -wins[name], list(METHODS).index(name)))
+    return {name: wins[name] for name in names}
+
+
+def wins_in_words(claims: Sequence[Claim]) -> str:
+    """In how many cells COMMOD changes fewest, and the method that does so most often beside it."""
+    wins = _wins(claims)
+    told = f"COMMOD changes the fewest decisions in {wins.pop('commod', 0)}"
+    rival = "".join(f", {METHODS[name].title} in {count}" for name, count in [*wins.items()][:1])
+    return f"{told}{rival} of {count_of(len(claims), 'cell')}"
+
+
 def wins_table(claims: Sequence[Claim], cuts: Segments, criterion: str) -> tuple[list[str], list[list[str]]]:
     """Headings and rows: for each segment of fairness, in how many cells each method changes fewest.
 
     COMMOD first, then by wins. In brackets, where known: wins beyond chance, and wins again on other splits.
     """
-    wins = Counter(name for claim in claims for name in claim.fewest)
-    if any(claim.own is not None for claim in claims):
-        wins.setdefault("commod", 0)
-    names = sorted(wins, key=lambda name: (name != "commod", -wins[name], list(METHODS).index(name)))
+    names = [*_wins(claims)]
 
     def row(title: str, here: Sequence[Claim]) -> list[str]:
         return [title, str(len(here)), *(_won(name, here) for name in names)]

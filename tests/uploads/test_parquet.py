@@ -40,7 +40,7 @@ def test_the_table_comes_back_as_it_was():
     assert table.to_pydict() == {"age": [30, 41], "city": ["North", "South"], "hired": ["yes", "no"]}
 
 
-@pytest.mark.slow  # by default a file that tells: test_reading.py
+@pytest.mark.longer
 def test_a_table_that_is_too_large_is_refused_whatever_its_footer_says():
     with pytest.raises(TableError, match="unpacks to more than 256 MB"):
         parquet.unpack_apart(swollen_page(300, hidden=True))

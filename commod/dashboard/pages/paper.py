@@ -25,10 +25,9 @@ from commod.experiments.paper_numbers import BLACK_BOX, FIGURE2, METHOD_ROWS, TA
 from commod.experiments.results import read_result, results_directory
 from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
 from commod.experiments.sweep import as_points
-from commod.experiments.winners import claims_of
+from commod.experiments.winners import claims_of, wins_in_words
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
-from commod.uploads.limits import count_of
 from commod.wording import with_capital
 
 
@@ -490,9 +489,7 @@ def _finding() -> str:
     except ValueError:
         return ""
     claims = [claim for claim in claims_of(cells) if claim.place in TABLE1_CELLS]
-    won = sum("commod" in claim.fewest for claim in claims)
-    told = f"On {TASKS[data].title}, COMMOD changes the fewest decisions in {won} of {count_of(len(claims), 'cell')}"
-    return f"**{told} of about equal fairness and accuracy.** "
+    return f"**On {TASKS[data].title}, {wins_in_words(claims)} of about equal fairness and accuracy.** "
 
 
 def _choose() -> tuple[str, str]:

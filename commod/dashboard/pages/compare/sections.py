@@ -1,7 +1,6 @@
 """The sections of the Compare page that show all methods at once; the match of single models is in `match`."""
 
 import shlex
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -39,7 +38,7 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
-from commod.experiments.winners import BestAndOwn, Claim, apart_by_chance, best_models, claims_of
+from commod.experiments.winners import BestAndOwn, Claim, apart_by_chance, best_models, claims_of, wins_in_words
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.models.competitors import FAMILIES, METHODS, overview, overview_in_words
@@ -297,13 +296,10 @@ def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
     if not any(claim.own is not None for claim in claimed):
         place.markdown(best)
         return
-    fewest = Counter(name for claim in claimed for name in claim.fewest)
-    won, rivals = fewest.pop("commod", 0), fewest.most_common(1)
-    rival = "".join(f", {METHODS[name].title} in {count}" for name, count in rivals)
     place.markdown(
-        f"**Where models are about equally fair and accurate, COMMOD changes the fewest decisions in {won} of "
-        f"{len(claimed)} cells{rival}** ([below](#cells); over many splits: About, Paper). Methods that need the group "
-        f"do not count.\n\nThe best single models, which may differ in everything else:\n\n{best}"
+        f"**Where models are about equally fair and accurate, {wins_in_words(claimed)}** ([below](#cells); over many "
+        f"splits: About, Paper). Methods that need the group do not count."
+        f"\n\nThe best single models, which may differ in everything else:\n\n{best}"
     )
 
 
