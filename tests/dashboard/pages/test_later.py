@@ -215,7 +215,7 @@ def later_files_of(app):
 def forget_problems(app):
     here = later_files_of(app)
     for place in (here.model, here.batch, here.decision):
-        place.problem = ""
+        place.problem, place.new = "", None  # a file that was refused is tried again beside another
 
 
 def test_files_are_few_and_go_when_they_are_forgotten(monkeypatch):
