@@ -157,7 +157,10 @@ class Requirements:
     direction : {"", "improve", "worsen"}
         Requires an update by which nobody can lose, or nobody can gain.
 
-    Raises RequirementsError if a limit is out of its range, or another value is invalid.
+    Raises
+    ------
+    RequirementsError
+        If a limit is out of its range, or another value is invalid.
     """
 
     p_rule: float | None = None
