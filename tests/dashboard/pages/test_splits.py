@@ -63,7 +63,7 @@ def test_decide_shows_other_splits_beside_each_verdict():
 
 @pytest.mark.slow  # Decide and Explore show it, too
 def test_compare_shows_the_spread_of_cells_and_frontiers():
-    app = fine(run_compare(methods="commod,oracle_roc"))
+    app = fine(run_compare(methods="commod,commod_decisions"))
     assert "Crosses: mean ± sd on other splits" in captions(app)
     assert "In brackets: mean ± sd over other splits" in captions(app)
     cells = [cell for row in tables(app)["Mean change rates"][1:] for cell in row]
