@@ -223,7 +223,7 @@ class Portable:
         return self._ratio_and_shift(rows, base_scores)[1]
 
     def decision_function(self, rows: Rows, *, base_scores: Any = None) -> Array:
-        """How far the logit of g lies above f's line t, r(x)·(logit f(x) − t) + s(x)."""
+        """How far the logit of g lies above f's cut-off t, r(x)·(logit f(x) − t) + s(x)."""
         ratio, shift, logit = self._ratio_and_shift(rows, base_scores, score_needed=True)
         return ratio * logit + shift
 

@@ -257,7 +257,7 @@ def test_a_file_opens_as_in_the_app(capsys, tmp_path):
     frame = read_table(path.read_bytes()).frame
     choice = complete_choice(frame, guess_columns(frame), "rare.csv", {})
     look = preview_data(frame, sample_rows(frame, choice), choice, len(frame))
-    (line,) = [doubt.threshold for doubt in look.doubts(choice) if doubt.threshold is not None]
+    (line,) = [concern.threshold for concern in look.concerns(choice) if concern.threshold is not None]
     assert settings["threshold"] == line < 0.5
     assert f"Cut-off of f: {line:g}." in told.err
     task = make_task(frame, replace(choice, threshold=line), name="rare.csv").task
@@ -265,7 +265,7 @@ def test_a_file_opens_as_in_the_app(capsys, tmp_path):
     assert opened.settings.items() <= settings.items()
     assert settings["lambda_fair"] > 0
     assert opened.told in told.err
-    right = [doubt.text for doubt in look.doubts(replace(choice, threshold=line)) if doubt.kind == "constant"]
+    right = [concern.text for concern in look.concerns(replace(choice, threshold=line)) if concern.kind == "constant"]
     assert bool(right) == ("That is the price of finding the rarer outcome" in told.err)
     assert main(["fit", str(path), "--update", "affine", "--lambda-fair", "1", "--threshold", "0.5", "--json"]) == 0
     given = json.loads(capsys.readouterr().out)["settings"]

@@ -36,7 +36,7 @@ fine(slider(page, "sparsity").set_value(0.0).run())
 assert page.query_params["sparsity"] == "0"
 assert Settings(sparsity=0.0).commod_arguments()["sparsity_weight"] == 0.0
 explore = fine(run())
-assert float(figure(explore, "Median distance from f's line (logits)")) > 0
+assert float(figure(explore, "Median distance from f's cut-off (logits)")) > 0
 glossary = " ".join(element.value for element in fine(run("pages/glossary.py")).markdown)
 assert "Weight of sparsity" in glossary and "worse served" in glossary
 assert main(["compare", "applicants", "--methods", "shift", "--jobs", "1"]) == 0

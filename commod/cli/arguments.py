@@ -120,14 +120,14 @@ def _task(arguments: Namespace) -> Task:
         if given:
             raise ValueError(f"What is what in {name} is declared: options that say it are for files.")
         return load_task(name)
-    path, line = Path(name), arguments.threshold
+    path, threshold = Path(name), arguments.threshold
     if name.partition(".")[0] in TASKS and path.suffix.lower() not in FILE_TYPES and not path.exists():
         return load_task(name)  # which says what groups there are
     if not path.exists() and not path.suffix and path.name == name:
         known = ", ".join(task_names())
         raise ValueError(f"There is no task {name!r} and no such file: choose one of {known}, or the path of a table.")
-    task, told = task_of_file(path, given | ({"threshold": line} if isinstance(line, float) else {}))
-    for sentence in told:
+    task, sentences = task_of_file(path, given | ({"threshold": threshold} if isinstance(threshold, float) else {}))
+    for sentence in sentences:
         tell(sentence)
     add_task(task)
     return task
@@ -147,37 +147,37 @@ def scene_in(arguments: Namespace) -> "Scene":
     usual = prepare(task.name, f, arguments.seed)
     threshold = task.spec.threshold
     if arguments.threshold is None and not is_shipped(task.name):
-        threshold = _proposed_line(task) or threshold
+        threshold = _proposed_threshold(task) or threshold
     elif arguments.threshold is not None:
         logit, labels = usual.logit_train, usual.train.y.to_numpy(dtype=float)
         line = logit_of_threshold(arguments.threshold, None, logit, labels)
         threshold = round(float(1.0 / (1.0 + np.exp(-line))), 6)
     scene = prepare(*SceneKey(task.name, usual.base_model, arguments.seed, threshold))
-    _tell_doubts(scene, answered="turned" in given_options(arguments))
+    _tell_concerns(scene, answered="turned" in given_options(arguments))
     return scene
 
 
-def _proposed_line(task: Task) -> float | None:
-    """Where f should draw its line in a file, as the page Your data proposes it; None if one half will do."""
+def _proposed_threshold(task: Task) -> float | None:
+    """The cut-off of f for a file, as Your data proposes it; None if one half will do."""
     rows, scores = first_scores(task)
-    doubts = base_model_warnings(task, rows.y, rows.sensitive, scores)
-    proposed = next((doubt for doubt in doubts if doubt.threshold is not None), None)
-    if proposed is None or any(doubt.kind == "turned" for doubt in doubts):  # which is asked about first
+    concerns = base_model_warnings(task, rows.y, rows.sensitive, scores)
+    proposed = next((concern for concern in concerns if concern.threshold is not None), None)
+    if proposed is None or any(concern.kind == "turned" for concern in concerns):  # which is asked about first
         return None
     tell(f"Cut-off of f: {proposed.threshold:g}. {proposed.text}")
     return proposed.threshold
 
 
-def _tell_doubts(scene: "Scene", *, answered: bool) -> None:
-    """What makes one doubt f, on stderr; scores that seem to be of the other outcome are asked about."""
+def _tell_concerns(scene: "Scene", *, answered: bool) -> None:
+    """What speaks against f, on stderr; scores that seem to be of the other outcome are asked about."""
     task, test = scene.task, scene.test
-    for doubt in base_model_warnings(
+    for concern in base_model_warnings(
         task, test.y, test.sensitive, scene.scores_test, scene.threshold, people=len(task.y)
     ):
-        if doubt.kind == "turned" and scene.base_model == GIVEN_SCORES and not answered:
-            raise ValueError(f"{doubt.text} Say --scores-of other to turn them round, or --scores-of favourable.")
+        if concern.kind == "turned" and scene.base_model == GIVEN_SCORES and not answered:
+            raise ValueError(f"{concern.text} Say --scores-of other to turn them round, or --scores-of favourable.")
         if not is_shipped(task.name):
-            tell(f"Take care: {doubt.text}")
+            tell(f"Take care: {concern.text}")
 
 
 def form_in(arguments: Namespace, task: Task) -> dict[str, Any]:

@@ -42,8 +42,8 @@ def fit(arguments: Namespace) -> int:
     seconds = time.perf_counter() - started
     frame, test = evaluate(task, f, g, scene.test), scene.test
     margins = scene.logit_test, g.decision_function(test.X)
-    told = model_warnings(task, arguments.fairness, test.y, test.sensitive, *margins, frame, g.path_)
-    for sentence in told + ([] if g.converged_ else ["The solver did not settle: this model may be improved on."]):
+    text = model_warnings(task, arguments.fairness, test.y, test.sensitive, *margins, frame, g.path_)
+    for sentence in text + ([] if g.converged_ else ["The solver did not settle: this model may be improved on."]):
         tell(f"Take care: {sentence}")
     if arguments.json:
         settings |= {"base_model": scene.base_model, "solver": arguments.solver, "seed": arguments.seed}
@@ -141,8 +141,8 @@ def compare(arguments: Namespace) -> int:
     if out is not None:
         check_folder("--out", out)
     scene = scene_in(arguments)
-    if told := rows_in_words(scene):
-        print_safely(told, file=sys.stderr)
+    if text := rows_in_words(scene):
+        print_safely(text, file=sys.stderr)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as failed:
         warnings.simplefilter("always", SweepWarning)
@@ -198,8 +198,8 @@ def sweep(arguments: Namespace) -> int:
     end_progress()
     table.to_csv(out, index=False)
     failed = int((table["error"] != "").sum())
-    told = f"; {failed} of them failed, see the column error" if failed else ""
-    print_safely(f"{len(table)} models in {out} after {time.perf_counter() - started:.0f} s{told}. {store} keeps them.")
+    text = f"; {failed} of them failed, see the column error" if failed else ""
+    print_safely(f"{len(table)} models in {out} after {time.perf_counter() - started:.0f} s{text}. {store} keeps them.")
     return 0
 
 
@@ -272,15 +272,15 @@ def verify(arguments: Namespace) -> int:
     print_safely(
         f"Signed on {said['signed']}, in the name of {said['who']}, {said['role']}; look again {said['look_again']}."
     )
-    if told := confirmation(record):
-        print_safely(told)
+    if sentence := confirmation(record):
+        print_safely(sentence)
     for difference in other_versions(record):
         tell(f"Other software: {difference}.")
     lines = verify_record(record, task)
     for row in lines.itertuples():
         word = "agrees" if row.agrees else "DIFFERS"
-        told = f"{row.recorded}" if row.agrees else f"{row.recorded} in the file, {row.found} here"
-        print_safely(f"{word:8}{row.line:28}{one_line(told)}")
+        sentence = f"{row.recorded}" if row.agrees else f"{row.recorded} in the file, {row.found} here"
+        print_safely(f"{word:8}{row.line:28}{one_line(sentence)}")
     unchecked = not_checked(record)
     for line, text in unchecked:
         print_safely(one_line(f"not checked {line:24}{text}"))
@@ -295,7 +295,7 @@ def _task_of_record(record: Mapping[str, Any], path: Path | None) -> Task:
     if path is None and is_shipped(data["name"]):
         return load_task(data["name"])
     if path is None:
-        raise ValueError("This decision is about a table that somebody brought: give its path with --data.")
+        raise ValueError("This decision is about an uploaded table: give its path with --data.")
     task, _ = task_of_file(path, roles_in(data["words"]) | {"threshold": record["model"]["threshold"]})
     add_task(task)
     return task

@@ -155,11 +155,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "for a file", "What is what in it. What is not said is guessed as on the page Your data, and told."
     )
-    told = "all that can be said of columns (see docs/workshop.md), as the app offers it; options come on top"
-    group.add_argument("--roles", type=Path, metavar="FILE", help=told)
-    for name, _, shown, told in _OPTIONS:
+    text = "all that can be said of columns (see docs/workshop.md), as the app offers it; options come on top"
+    group.add_argument("--roles", type=Path, metavar="FILE", help=text)
+    for name, _, shown, text in _OPTIONS:
         choices = shown.split("|") if "|" in shown else None
-        _add_option(group, name, metavar=shown, help=told, choices=choices)
+        _add_option(group, name, metavar=shown, help=text, choices=choices)
     group.add_argument("--only-named", action="store_true", help="leave out columns that no option names")
 
 

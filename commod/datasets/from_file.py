@@ -50,10 +50,10 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
     if "threshold" not in given:
         choice = with_a_line(table.frame, choice)
     own = make_task(table.frame, choice, name=name)
-    told = [*table.notices, *_guesses_in_words(choice, guesses, given), *map(str, own.done)]
+    sentences = [*table.notices, *_guesses_in_words(choice, guesses, given), *map(str, own.done)]
     repeats = find_repeats(roles.possible_people(table.frame, guesses), choice)
-    told += [f"Take care: {sentence}" for sentence in [*find_leaks(own), *repeats]]
-    return own.task, told
+    sentences += [f"Take care: {sentence}" for sentence in [*find_leaks(own), *repeats]]
+    return own.task, sentences
 
 
 def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, given: Mapping[str, Any]) -> Choice:
@@ -163,23 +163,23 @@ def _groups(
 
 def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:
     """What was not given, as it could have been."""
-    told = []
+    sentences = []
     names = "target target_cut favourable sensitive cuts merge groups blanks"
     roles_guessed = set(names.split()) - set(given)
     if choice.scores and "scores" not in given:
         roles_guessed |= {"scores", "scores_out_of"}
     guessed = {name: value for name, value in roles_of(choice).items() if name in roles_guessed}
     if guessed:
-        told.append(f"Guessed: {json.dumps(guessed, ensure_ascii=False)[1:-1]}.")
+        sentences.append(f"Guessed: {json.dumps(guessed, ensure_ascii=False)[1:-1]}.")
     if given.get("only_named"):
-        return told
+        return sentences
     for kind, title in (("number", "Numbers"), ("category", "Categories")):
         if columns := [column for column, own in choice.kinds.items() if own == kind]:
-            told.append(f"{title}: {_listed(columns)}.")
+            sentences.append(f"{title}: {_listed(columns)}.")
     used = {choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight}
     taken = {*used, *choice.kinds, *given.get("kinds", {})}
     left_out = [f"{column} ({row['why']})" for column, row in guesses.iterrows() if column not in taken]
-    return [*told, *([f"Left out: {_listed(left_out)}."] if left_out else [])]
+    return [*sentences, *([f"Left out: {_listed(left_out)}."] if left_out else [])]
 
 
 def _listed(names: list[str], most: int = 20) -> str:

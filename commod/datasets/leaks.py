@@ -48,8 +48,8 @@ def find_leaks(own: OwnTask) -> list[Leak]:
     X, y, scores = task.features(task.X).iloc[rows], task.y.to_numpy()[rows], task.spec.scores
     found = []
     if scores and (auc := float(roc_auc_score(y, task.X[scores].iloc[rows]))) >= KNOWN["outcome"]:
-        told = f"The scores in “{short(scores, 24)}” tell the outcome almost perfectly (AUC {auc:.3f})."
-        found.append(Leak(f"{told} Was that model trained on these rows?"))
+        text = f"The scores in “{short(scores, 24)}” tell the outcome almost perfectly (AUC {auc:.3f})."
+        found.append(Leak(f"{text} Was that model trained on these rows?"))
     found += _given_away(X, y, "outcome", "Was any of it written down after the outcome? f will not have that in time.")
     # Of a crossing each attribute is looked for: who knows one of them knows half of the group.
     for codes in [codes for codes, _ in task.margins().values()] or [task.sensitive]:
@@ -69,8 +69,8 @@ def _given_away(X: pd.DataFrame, labels: np.ndarray, what: str, advice: str) -> 
         names.append(in_order[len(names)])
         without = _auc(X.drop(columns=names), labels) if len(names) < len(in_order) else 0.5
     listed = ", ".join(f"“{short(name, 24)}”" for name in names[:5]) + (" …" if len(names) > 5 else "")
-    told = f"The features tell the {what} almost perfectly (AUC {auc:.3f}). Without {listed}: {without:.3f}. {advice}"
-    return [Leak(told, names)]
+    text = f"The features tell the {what} almost perfectly (AUC {auc:.3f}). Without {listed}: {without:.3f}. {advice}"
+    return [Leak(text, names)]
 
 
 def _auc(X: pd.DataFrame, labels: np.ndarray) -> float:
@@ -82,8 +82,8 @@ def _auc(X: pd.DataFrame, labels: np.ndarray) -> float:
     codes = np.column_stack([column.to_numpy(dtype=float) for column in columns])  # levels by number
     found = []
     for model, table in ((line, TabularEncoder().fit_transform(X)), (tree, codes)):
-        told = cross_val_predict(model, table, labels, cv=parts, method="predict_proba")
-        found += [roc_auc_score(labels == one, told[:, place]) for place, one in enumerate(np.unique(labels))]
+        guessed = cross_val_predict(model, table, labels, cv=parts, method="predict_proba")
+        found += [roc_auc_score(labels == one, guessed[:, place]) for place, one in enumerate(np.unique(labels))]
     return float(max(found))
 
 
@@ -95,9 +95,9 @@ def find_repeats(repeats: Mapping[str, int], choice: Choice, aucs: Callable[[str
     if choice.person or choice.time or not repeats:
         return []
     column = max(repeats, key=lambda name: repeats[name])
-    told = f"{repeats[column]:,} rows share their “{short(column, 24)}” with another row: if rows are split at random, "
-    told += f"the same person (or case) is trained on and tested on.{aucs(column)} Split them by that column."
-    return [Leak(told)]
+    text = f"{repeats[column]:,} rows share their “{short(column, 24)}” with another row: if rows are split at random, "
+    text += f"the same person (or case) is trained on and tested on.{aucs(column)} Split them by that column."
+    return [Leak(text)]
 
 
 def _of_each_cell(codes: np.ndarray, most: int) -> np.ndarray:

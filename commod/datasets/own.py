@@ -72,8 +72,8 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     names = [column for column, kind in kinds.items() if kind != "leave out"]
     if not names:
         raise ChoiceError("No feature is left: choose at least one column as a number or a category.")
-    X, contract, told = _features(frame.loc[keep, names], choice)
-    done += told
+    X, contract, notes = _features(frame.loc[keep, names], choice)
+    done += notes
     whole = X.notna().all(axis=1)
     if not whole.all():
         done.append(Done("with a missing feature, left out", count=int((~whole).sum())))
@@ -171,21 +171,23 @@ def _check_size(X: pd.DataFrame) -> None:
 
 def _made_in_words(choice: Choice) -> str:
     """How the outcome, groups, weights and the split were chosen."""
-    told = []
+    sentences = []
     if choice.target_cut is not None or len(choice.good_values) > 1:
-        told.append(f"Good values of “{_short(choice.target)}”: {', '.join(map(_short, choice.good_values))}.")
-    told += [
+        sentences.append(f"Good values of “{_short(choice.target)}”: {', '.join(map(_short, choice.good_values))}.")
+    sentences += [
         f"“{_short(column)}” is cut at {', '.join(f'{cut:.10g}' for cut in cuts)}."
         for column, cuts in choice.cuts.items()
     ]
-    told += map(str, _merges(choice))
+    sentences += map(str, _merges(choice))
     if choice.weight:
-        told.append(f"Rows are weighted by “{_short(choice.weight)}”.")
+        sentences.append(f"Rows are weighted by “{_short(choice.weight)}”.")
     if choice.time:
-        told.append(f"The latest rows by “{_short(choice.time)}” are the test part, whatever the seed.")
+        sentences.append(f"The latest rows by “{_short(choice.time)}” are the test part, whatever the seed.")
     if choice.person:
-        told.append(f"Rows of one “{_short(choice.person)}” are on one side of the split; what is counted are rows.")
-    return " ".join(told)
+        sentences.append(
+            f"Rows of one “{_short(choice.person)}” are on one side of the split; what is counted are rows."
+        )
+    return " ".join(sentences)
 
 
 def _feature(rule: ColumnRule, choice: Choice) -> Feature:
@@ -303,8 +305,8 @@ def _scores_beside_line(frame: pd.DataFrame, choice: Choice) -> pd.Series:
     scores = _checked_scores(frame[choice.scores], choice)
     low, high = scores.min(), scores.max()
     if not low <= choice.threshold < high:
-        told = f"All scores in “{_short(choice.scores)}” are on one side of {choice.threshold:g}"
-        raise ChoiceError(f"{told}: choose a cut-off between {low:.3g} and {high:.3g}.")
+        text = f"All scores in “{_short(choice.scores)}” are on one side of {choice.threshold:g}"
+        raise ChoiceError(f"{text}: choose a cut-off between {low:.3g} and {high:.3g}.")
     return scores
 
 
@@ -377,7 +379,7 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, raw.Co
     """The columns as a model gets them, the rules by which they were read, and what that did to them."""
     columns: dict[str, pd.Series] = {}
     contract = []
-    told = []
+    sentences = []
     for name in frame.columns:
         cells = frame[name]
         kind: Any = choice.kinds[name]
@@ -385,25 +387,25 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, raw.Co
         unfilled = raw.read_column(cells, replace(rule, fill=None))
         gaps = int(unfilled.isna().sum())
         if rule.kind == "category":
-            told += _respelled(cells)
+            sentences += _respelled(cells)
             if rule.other:
                 rare = raw.read_levels(cells, rule.decimal).nunique() - (raw.MAX_LEVELS - 1)
-                told.append(Done(f"that are rare, now “{raw.OTHER}”", name, rare, "level"))
+                sentences.append(Done(f"that are rare, now “{raw.OTHER}”", name, rare, "level"))
             if gaps and rule.fill:
-                told.append(Done("missing, now a level of their own", name, gaps, "cell"))
+                sentences.append(Done("missing, now a level of their own", name, gaps, "cell"))
         else:
             if gaps == len(cells):
                 raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
             if rule.kind == "date":
-                told.append(Done("dates, counted in days since 1 January 1970", name))
+                sentences.append(Done("dates, counted in days since 1 January 1970", name))
             if wrong := int((unfilled.isna() & ~raw.missing_in(cells)).sum()):
-                told.append(Done(f"without a {rule.kind}, counted as missing", name, wrong, "cell"))
+                sentences.append(Done(f"without a {rule.kind}, counted as missing", name, wrong, "cell"))
             if gaps and rule.fill is not None:
-                told.append(Done(f"missing, set to the median, {rule.fill:g}", name, gaps, "cell"))
+                sentences.append(Done(f"missing, set to the median, {rule.fill:g}", name, gaps, "cell"))
         values = unfilled if rule.fill is None else unfilled.where(unfilled.notna(), rule.fill)
         columns[name] = values.astype("category") if rule.kind == "category" else values
         contract.append(rule)
-    return pd.DataFrame(columns), tuple(contract), told
+    return pd.DataFrame(columns), tuple(contract), sentences
 
 
 def _decimal(frame: pd.DataFrame, column: str) -> str:

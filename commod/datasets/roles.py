@@ -133,13 +133,13 @@ def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
     def told_by(column: str) -> float:
         words = words_of(column)
         examples = str(guesses.loc[column].get("examples", "")).lower()
-        told = bool(re.search(_GOOD_VALUES, examples)) + bool(re.search(_BAD_VALUES, examples))
+        valued = bool(re.search(_GOOD_VALUES, examples)) + bool(re.search(_BAD_VALUES, examples))
         named = max(
             4.0 * bool(re.search(_GENERIC, words)),
             3.0 * bool(re.search(_BAD_OUTCOMES, words) or re.search(_GOOD_OUTCOMES, words)),
             1.5 * bool(re.search(_WEAK, words)),
         )
-        return named + 0.75 * told - 2.0 * bool(re.search(_NO_OUTCOME, words)) - 1.0 * bool(re.search(_TIME, words))
+        return named + 0.75 * valued - 2.0 * bool(re.search(_NO_OUTCOME, words)) - 1.0 * bool(re.search(_TIME, words))
 
     def likely(column: str) -> float:
         values = int(guesses.loc[column, "values"])
@@ -214,8 +214,8 @@ def _favourable(values: Sequence[str], target: str, columns: Sequence[str]) -> t
     low = {value: value.lower().strip(" .") for value in values}
     if is_good == is_bad:
         fields = [_HEALTH, _CREDIT] if low[values[0]] in _NO else [_HEALTH]
-        told = [sum(bool(re.search(field, words_of(name))) for name in columns) for field in fields]
-        is_bad = not is_good and max(told) >= 2
+        sentences = [sum(bool(re.search(field, words_of(name))) for name in columns) for field in fields]
+        is_bad = not is_good and max(sentences) >= 2
         by = "field" if is_bad else "nothing"
     good, bad = _told_by_words(values)
     if good:

@@ -67,11 +67,11 @@ def facts_of(
     direction = str(settings.get("direction", "both"))
     found = _facts_of_scene(scene, np.asarray(decisions).astype(int), refits, direction, uses)
     columns = {} if splits is None else _by_requirement(splits)
-    told = {
+    values = {
         name: replace(each, splits=tuple(columns[name])) if name in columns and not each.exact else each
         for name, each in found.measured.items()
     }
-    return replace(found, measured=told)
+    return replace(found, measured=values)
 
 
 def facts_of_f(scene: Scene) -> Facts:

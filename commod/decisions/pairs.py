@@ -52,13 +52,13 @@ def models_to_choose_from(scene: Scene, sweep: Sweep) -> pd.DataFrame:
     criterion = CRITERIA[str(sweep.points["fairness"].iloc[0])]
     names = [criterion.figure_name, "accuracy", "change_rate"]
     values = sweep.points[names].assign(**{WORSE_OFF: share_against("improve", scene, sweep)})
-    values = values[[not told for told in collapses_of(scene, sweep)]]
+    values = values[[not reason for reason in collapses_of(scene, sweep)]]
     values = values.dropna().round(9).drop_duplicates()
     signs = {name: FIGURES[name].direction for name in names[:2]} | {"change_rate": -1, WORSE_OFF: -1}
     values = values[undominated(*(sign * values[name] for name, sign in signs.items()))]
-    told = [name for name in signs if values[name].max() > values[name].min()]
-    found: pd.DataFrame = values[told]
-    found.attrs["signs"] = {name: signs[name] for name in told}
+    differing = [name for name in signs if values[name].max() > values[name].min()]
+    found: pd.DataFrame = values[differing]
+    found.attrs["signs"] = {name: signs[name] for name in differing}
     return found
 
 
@@ -139,11 +139,11 @@ class Interview:
 
     def next_question(self, answers: Sequence[PairAnswer]) -> tuple[int, int] | None:
         """Places of the next models A and B; None when enough is known or all pairs were asked."""
-        told = sum(answer.said != "s" for answer in answers)
+        answered = sum(answer.said != "s" for answer in answers)
         if (
-            told >= MOST
+            answered >= MOST
             or len(answers) >= MOST_ASKED
-            or (told >= FEWEST and self._best(self._likely(answers))[1] >= SURE_ENOUGH)
+            or (answered >= FEWEST and self._best(self._likely(answers))[1] >= SURE_ENOUGH)
         ):
             return None
         again = self._to_repeat(answers) if len(answers) + 1 in REPEATS else None

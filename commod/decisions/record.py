@@ -176,14 +176,14 @@ def confirmation(record: Mapping[str, Any]) -> str:
         return f"Nothing to confirm: {whom}, nothing that is required applies."
     head = "Not confirmed" if failed else "Not settled" if untold else "Confirmed"
     applies = f" that appl{'ies' if total == 1 else 'y'}" if beside else ""
-    told = f"{head}: {whom}, the model meets {met} of {count_of(total, 'requirement')}{applies}"
-    return told + (f"; {failed} failed" if failed else "") + (f"; {untold} cannot be told." if untold else ".")
+    text = f"{head}: {whom}, the model meets {met} of {count_of(total, 'requirement')}{applies}"
+    return text + (f"; {failed} failed" if failed else "") + (f"; {untold} cannot be told." if untold else ".")
 
 
 def tried_in_words(record: Mapping[str, Any]) -> str:
     """How much was tried before the decision."""
-    told = [f"{words} {record['tried'][name]:,}" for name, words in TRIED.items()]
-    return f"Tried before: {', '.join(told)}."
+    counts = [f"{words} {record['tried'][name]:,}" for name, words in TRIED.items()]
+    return f"Tried before: {', '.join(counts)}."
 
 
 def is_of(record: Mapping[str, Any], cell: Cell | None) -> bool:

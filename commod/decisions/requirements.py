@@ -203,10 +203,10 @@ class Requirements:
     @property
     def in_words(self) -> list[str]:
         """Each requirement in words, as it stands in a sentence."""
-        told = [RULES[name].wanted(limit) for name, limit in self.limits.items()]
+        rules = [RULES[name].wanted(limit) for name, limit in self.limits.items()]
         if self.kept_out:
-            told.append(f"{', '.join(self.kept_out)} kept out of the update")
-        return told + ([DIRECTIONS[self.direction]] if self.direction else [])
+            rules.append(f"{', '.join(self.kept_out)} kept out of the update")
+        return rules + ([DIRECTIONS[self.direction]] if self.direction else [])
 
     # ---- as JSON ----
 

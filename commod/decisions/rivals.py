@@ -113,7 +113,7 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> BestMo
     total = short.sum(axis=1).to_numpy()
     points = sweep.points
     collapse = collapses_of(scene, sweep)
-    unsound = np.array([bool(told) for told in collapse])
+    unsound = np.array([bool(reason) for reason in collapse])
     applies = bool(requirements.kept_out or requirements.direction)
     applies |= not all(RULES[name].of_changes for name in requirements.limits)
     idle = (points["change_rate"].to_numpy() == 0) & ((total > 0) | (not applies))

@@ -61,8 +61,8 @@ def met_in_words(verdicts: Iterable[str]) -> str:
     """How many requirements are met, of those that apply: "2 of 3", "2 of 2 that apply"."""
     found = list(verdicts)
     apply = len(found) - found.count("does not apply")
-    told = f"{found.count('pass')} of {apply}"
-    return told if apply == len(found) else f"{told} that {'applies' if apply == 1 else 'apply'}"
+    text = f"{found.count('pass')} of {apply}"
+    return text if apply == len(found) else f"{text} that {'applies' if apply == 1 else 'apply'}"
 
 
 def rounded(count: float) -> str:
@@ -110,21 +110,21 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
         sides = {"cannot tell" if holds else "fail"}
     verdict = sides.pop() if len(sides) == 1 else "cannot tell"
     row |= {"verdict": verdict, "holds": holds, "takes": "" if holds else _takes(rule, limit, measured)}
-    told, chance = f"{rule.show(measured.value)}{' for everyone' if measured.exact else ''}", _intervals(rule, measured)
+    text, chance = f"{rule.show(measured.value)}{' for everyone' if measured.exact else ''}", _intervals(rule, measured)
     if verdict != "cannot tell":
-        return row | {"sentence": f"{told}.{chance}" if holds else f"{told}: {row['takes']}.{chance}"}
+        return row | {"sentence": f"{text}.{chance}" if holds else f"{text}: {row['takes']}.{chance}"}
     if rule.name == "worse_off" and limit == 0:
-        told = f"Nobody of these {facts.people:,} people is worse off, but only an update by which nobody can lose"
-        return row | {"sentence": f"{told} rules it out for all others."}
+        text = f"Nobody of these {facts.people:,} people is worse off, but only an update by which nobody can lose"
+        return row | {"sentence": f"{text} rules it out for all others."}
     if of_refits not in (None, "pass" if holds else "fail"):
-        return row | {"sentence": f"{told}: too close to call, since refits on other training rows disagree.{chance}"}
+        return row | {"sentence": f"{text}: too close to call, since refits on other training rows disagree.{chance}"}
     more = more_people(measured, limit, facts.people)
     if math.isnan(more):
         side = "on the right side of" if holds else "short of"
-        return row | {"sentence": f"{told}: it is {side} the limit, but too close to call.{chance}"}
+        return row | {"sentence": f"{text}: it is {side} the limit, but too close to call.{chance}"}
     people = "more test person" if more == 1 else "more test people"
     settled = f"would settle that it {'holds' if holds else 'does not hold'}, if the value stays"
-    return row | {"more_people": more, "sentence": f"{told}: about {rounded(more)} {people} {settled}.{chance}"}
+    return row | {"more_people": more, "sentence": f"{text}: about {rounded(more)} {people} {settled}.{chance}"}
 
 
 def _side(rule: Rule, limit: float, ends: tuple[float, float]) -> Verdict:
@@ -149,12 +149,12 @@ def _takes(rule: Rule, limit: float, measured: Measured) -> str:
 def _intervals(rule: Rule, measured: Measured) -> str:
     """What chance leaves open: both intervals in brackets."""
     ends = {"people": (math.nan, math.nan) if measured.exact else measured.people, "training rows": measured.refits}
-    told = [
+    sentences = [
         f"between {rule.show(low)} and {rule.show(high)} with other {what}"
         for what, (low, high) in ends.items()
         if not math.isnan(low)
     ]
-    return f" It would be {', '.join(told)}." if told else ""
+    return f" It would be {', '.join(sentences)}." if sentences else ""
 
 
 def _why_unknown(rule: Rule) -> str:
@@ -174,14 +174,14 @@ def _check_kept_out(requirements: Requirements, facts: Facts) -> dict[str, objec
     names = requirements.kept_out
     row = _structural("kept_out", "Features kept out", f"{', '.join(names)} kept out of the update")
     if facts.uses is None:
-        told = "What a model of this method makes of single features is not known."
-        return row | {"verdict": "cannot tell", "holds": False, "sentence": told}
+        text = "What a model of this method makes of single features is not known."
+        return row | {"verdict": "cannot tell", "holds": False, "sentence": text}
     used = [name for name in names if name in facts.uses]
     if not used:
         return row | {"verdict": "pass", "holds": True, "sentence": "The update cannot use them."}
     takes = f"takes an update without {', '.join(used)}"
-    told = f"The update may use {', '.join(used)}: it {takes}."
-    return row | {"verdict": "fail", "holds": False, "takes": takes, "sentence": told}
+    text = f"The update may use {', '.join(used)}: it {takes}."
+    return row | {"verdict": "fail", "holds": False, "takes": takes, "sentence": text}
 
 
 def _check_direction(direction: str, facts: Facts) -> dict[str, object]:
@@ -191,7 +191,7 @@ def _check_direction(direction: str, facts: Facts) -> dict[str, object]:
     against, how = (facts.worse, "for the worse") if direction == "improve" else (facts.better, "for the better")
     takes = f"takes {DIRECTIONS[direction]}"
     if against:
-        told = f"{against:,} of {facts.people:,} decisions changed {how}: it {takes}."
-        return row | {"verdict": "fail", "holds": False, "takes": takes, "sentence": told}
-    told = f"No decision of these {facts.people:,} changed {how}, but the form of the update allows it."
-    return row | {"verdict": "cannot tell", "holds": True, "takes": takes, "sentence": told}
+        text = f"{against:,} of {facts.people:,} decisions changed {how}: it {takes}."
+        return row | {"verdict": "fail", "holds": False, "takes": takes, "sentence": text}
+    text = f"No decision of these {facts.people:,} changed {how}, but the form of the update allows it."
+    return row | {"verdict": "cannot tell", "holds": True, "takes": takes, "sentence": text}

@@ -43,13 +43,13 @@ def verify_record(record: Mapping[str, Any], task: Task) -> pd.DataFrame:
     -------
     DataFrame
         One row per line: ``line`` (the data's hash, rows and roles, each figure, each verdict, the features kept out),
-        ``recorded, found`` (as text), ``agrees``. If the data differ, nothing is trained. `not_checked` has the rest.
+        ``recorded, found`` (in words), ``agrees``. If the data differ, nothing is trained. `not_checked` has the rest.
     """
     data = record["data"]
     sha256 = data_hash(task if record["model"]["base_model"] == GIVEN_SCORES else task.without_scores())
     found = (sha256, len(task.y) + len(task.sealed or ()))
-    told = (data["sha256"], data["rows"], _roles_of(data["words"]))
-    lines = zip(("data", "rows", "read as"), told, (*found, _roles_of(read_as(task))), strict=True)
+    recorded = (data["sha256"], data["rows"], _roles_of(data["words"]))
+    lines = zip(("data", "rows", "read as"), recorded, (*found, _roles_of(read_as(task))), strict=True)
     rows: list[tuple[str, str, str, bool]] = [(name, str(then), str(now), then == now) for name, then, now in lines]
     if rows[0][3]:
         model = record["model"]

@@ -87,8 +87,8 @@ def limits_of(
 def _given(scene: Scene) -> dict[str, Any]:
     """The test rows, for interventions that know group and score."""
     test = scene.test
-    told = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
-    return {"y_true": test.y, "y_pred": scene.decisions_test} | told
+    others = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
+    return {"y_true": test.y, "y_pred": scene.decisions_test} | others
 
 
 def _fewest(scene: Scene, fairness: str) -> float | None:

@@ -19,7 +19,7 @@ LOOKED_AT = 10_000
 
 @dataclass(frozen=True)
 class DataPreview:
-    """What is found on some thousand rows before data are used, whatever f's line is and which way its scores go."""
+    """What is found on some thousand rows before data are used, whatever f's cut-off is and which way its scores go."""
 
     warnings: list[Leak]
     task: Task | None = None
@@ -29,7 +29,7 @@ class DataPreview:
     people: int = 0  # how many rows there are in all
     problem: str = ""  # why the data cannot be used as chosen; empty if they can
 
-    def doubts(self, choice: Choice) -> list[Concern]:
+    def concerns(self, choice: Choice) -> list[Concern]:
         """Reasons to look at f again, at the cut-off chosen."""
         if self.task is None or self.rows is None or self.scores is None:
             return []

@@ -15,7 +15,7 @@ from commod.experiments.sweep import Cell, Report, Settings, Shared, about_cell,
 # What is drawn anew: the training rows, or the split of all rows.
 Drawn = Literal["rows", "splits"]
 # Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
-Ladders = dict[int, Mapping[Any, Any]]
+SolvedPaths = dict[int, Mapping[Any, Any]]
 
 # As many refits as take some five seconds on one core, in tens, and at least 30. How many is counted from the size of
 # the encoded table, not timed: a model gets the same refits on every machine. A refit of the default solver takes about
@@ -103,7 +103,7 @@ def refit(
     count: int | None = None,
     drawn: Drawn = "rows",
     first: int = 0,
-    ladders: Ladders | None = None,
+    solved: SolvedPaths | None = None,
     report: Report | None = None,
 ) -> Refits:
     """Fit a model of any method again.
@@ -114,7 +114,7 @@ def refit(
         How many times (default, see `n_refits`), and the number of the first: each number has its own sample or split.
     drawn : {"rows", "splits"}
         Bootstrap samples of the training rows with the same f and test rows, or other splits with an f of their own.
-    ladders : dict, optional
+    solved : dict, optional
         Filled with points of the λ_fair paths of COMMOD's refits. Passed again for another λ_fair, it saves time and
         changes nothing.
     report : callable, optional
@@ -124,10 +124,10 @@ def refit(
     changes = np.zeros(len(scene.test) if drawn == "rows" else 0, dtype=np.int32)
     figures, shares = [], []
     for done, i in enumerate(range(first, first + count), start=1):
-        here, shared = drawn_anew(scene, i, drawn), Shared(None if ladders is None else ladders.get(i))
+        here, shared = drawn_anew(scene, i, drawn), Shared(None if solved is None else solved.get(i))
         before, after = here.decisions_test, _decide(here, cell, fairness, shared)
-        if ladders is not None:
-            ladders[i] = shared.warm_start.rungs
+        if solved is not None:
+            solved[i] = shared.warm_start.solved
         if drawn == "rows":
             changes += after != before
         figures.append(here.figures(after))

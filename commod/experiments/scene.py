@@ -69,11 +69,11 @@ class Scene:
         return logit_of(self.threshold)
 
     def probabilities(self, margin: np.ndarray) -> np.ndarray:
-        """Of the positive class, where a logit lies so far above the line."""
+        """Of the positive class, where a logit lies so far above the cut-off."""
         return np.asarray(1.0 / (1.0 + np.exp(-(margin + self.line))))
 
     def margin_of_f(self, X: pd.DataFrame) -> np.ndarray:
-        """How far f's logit lies above the line."""
+        """How far f's logit lies above the cut-off."""
         return base_logits(self.f, X) - self.line
 
     @property
@@ -141,16 +141,16 @@ class Scene:
     @cached_property
     def basis(self) -> str:
         """On whom the figures rest, where these are not the rows of the test part, each counted once; else empty."""
-        told = []
+        sentences = []
         if (self.task.sensitive < 0).any():
             unknown = self.task.n_unknown_test(self.seed)
-            told.append(
+            sentences.append(
                 f"Measured on {len(self.test):,} of {len(self.test) + unknown:,} test {self.task.spec.people}, those "
                 "whose group is known."
             )
         if self.task.weight is not None:
-            told.append("Rates and figures are weighted; people are counted as rows.")
-        return " ".join(told)
+            sentences.append("Rates and figures are weighted; people are counted as rows.")
+        return " ".join(sentences)
 
     @property
     def on_sealed(self) -> Scene:

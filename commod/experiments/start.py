@@ -93,8 +93,8 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
     held = _HeldOut(scene, fairness, report)
     start = held.of_f.fairness
     if held.f_is_fair:
-        told = f"On training rows the groups differ by no more than chance may explain ({held.shown(start)}): "
-        return Start({"lambda_fair": 0.0}, told + "the pages open with f as it is.")
+        text = f"On training rows the groups differ by no more than chance may explain ({held.shown(start)}): "
+        return Start({"lambda_fair": 0.0}, text + "the pages open with f as it is.")
     best = held.best()
     if not held.gains(best):
         return _no_gain(held.all_useful(), start, held.shown(start))
@@ -111,27 +111,27 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
             f"the smallest λ_fair that goes {'at least ' if chosen.fairness >= target else 'almost '}half of the way "
             f"from f ({held.shown(start)}) to the fairest that was tried ({held.shown(best, named=False)})"
         )
-    told = (
+    text = (
         f"These data open by {chosen.name}: {why}. On held-out training rows f is right about "
         f"{held.of_f.accuracy:.1%} of people, and the same answer for everybody about {held.of_constant:.1%}. No other "
         f"form beats this one there: {held.in_words(chosen)}."
     )
     beside = [f"{with_capital(one.name)}: {held.in_words(one)}." for one in others]
     papers = next((one.settings for one in others if one.update == "ratio"), {})
-    return Start(chosen.settings, " ".join([told, *beside]), papers)
+    return Start(chosen.settings, " ".join([text, *beside]), papers)
 
 
 def _no_gain(trials: Sequence[Trial], fairness: float, figure: str) -> Start:
     if fairness >= FAIR_ENOUGH:
-        told = f"f is nearly fair ({figure} on held-out training rows), and no λ_fair makes it fairer"
-        return Start({"lambda_fair": 0.0}, f"{told}: the pages open with f as it is.")
-    told = (
+        text = f"f is nearly fair ({figure} on held-out training rows), and no λ_fair makes it fairer"
+        return Start({"lambda_fair": 0.0}, f"{text}: the pages open with f as it is.")
+    text = (
         f"No λ_fair up to {TRIED[-1]:g} makes f fairer on held-out training rows ({figure}) without ruining it: look "
         "at what other methods do on the page Compare."
     )
     if not trials:
-        return Start({}, f"{told} Nor does any change a single decision.")
-    return Start(trials[0].settings, f"{told} It opens where the first decisions change.")
+        return Start({}, f"{text} Nor does any change a single decision.")
+    return Start(trials[0].settings, f"{text} It opens where the first decisions change.")
 
 
 def _merits(trial: Trial, target: float) -> np.ndarray:

@@ -79,7 +79,7 @@ class Cell:
         parts = [f"{method.knob.label} {self.value:g}"]
         for name, value in self.others:
             if name in FORM:
-                parts += [told] if (told := FORM[name](value)) else []
+                parts += [text] if (text := FORM[name](value)) else []
             else:
                 parts.append(value if isinstance(value, str) else f"{SYMBOLS.get(name, name)} {value:g}")
         return ", ".join(parts + ([f"seed {self.seed}"] if method.seeds > 1 else []))
@@ -188,23 +188,23 @@ def learns_from(scene: Scene, method: str) -> Scene:
 
 def rows_in_words(scene: Scene) -> str:
     """What the models rest on, where methods do not learn from the same training rows or weights; else empty."""
-    told = []
+    sentences = []
     if scene.sampled is not scene:
-        told.append(
+        sentences.append(
             f"COMMOD learns from {len(scene.train):,} training rows, the other methods from "
             f"{len(scene.sampled.train):,} of them, drawn at random, with one seed each; all are measured on all "
             f"{len(scene.test):,} test rows."
         )
     if scene.train.weight is not None:
-        told.append(weights_in_words(available_methods("demographic_parity")))
-    return " ".join(told)
+        sentences.append(weights_in_words(available_methods("demographic_parity")))
+    return " ".join(sentences)
 
 
 class Shared:
-    """What the models of a line have in common; `rungs` are what is known of it, see `WarmStart`."""
+    """What the models of a line have in common; `solved`: see `WarmStart`."""
 
-    def __init__(self, rungs: Mapping[Any, Any] | None = None) -> None:
-        self.warm_start = WarmStart(rungs)
+    def __init__(self, solved: Mapping[Any, Any] | None = None) -> None:
+        self.warm_start = WarmStart(solved)
         self.memory = Memory()
 
 

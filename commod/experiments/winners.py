@@ -102,9 +102,9 @@ def _wins(claims: Sequence[Claim]) -> dict[str, int]:
 def wins_in_words(claims: Sequence[Claim]) -> str:
     """In how many cells COMMOD changes fewest, and the method that does so most often beside it."""
     wins = _wins(claims)
-    told = f"COMMOD changes the fewest decisions in {wins.pop('commod', 0)}"
+    text = f"COMMOD changes the fewest decisions in {wins.pop('commod', 0)}"
     rival = "".join(f", {METHODS[name].title} in {count}" for name, count in [*wins.items()][:1])
-    return f"{told}{rival} of {count_of(len(claims), 'cell')}"
+    return f"{text}{rival} of {count_of(len(claims), 'cell')}"
 
 
 def wins_table(claims: Sequence[Claim], cuts: Segments, criterion: str) -> tuple[list[str], list[list[str]]]:
@@ -128,10 +128,10 @@ def wins_table(claims: Sequence[Claim], cuts: Segments, criterion: str) -> tuple
 def _won(name: str, claims: Sequence[Claim]) -> str:
     won = [claim for claim in claims if name in claim.fewest]
     known = [claim.beyond_chance for claim in won if claim.beyond_chance is not None]
-    told = [f"{sum(known)} beyond chance"] if known else []
+    notes = [f"{sum(known)} beyond chance"] if known else []
     kept, met = (sum(claim.again[i] for claim in won) for i in (0, 1))
-    told += [f"again on {kept} of {met} splits"] if met else []
-    return str(len(won)) + (f" ({', '.join(told)})" if told else "")
+    notes += [f"again on {kept} of {met} splits"] if met else []
+    return str(len(won)) + (f" ({', '.join(notes)})" if notes else "")
 
 
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:

@@ -287,15 +287,15 @@ def check_record(record: pd.DataFrame) -> Answer:
             parts.append(f"{rows['right'].sum():,} of {rows['count'].sum():,} {word}")
     detail = f": {' and '.join(parts)}" if len(parts) > 1 else f", all of them {parts[0].split(' ', 3)[3]}"
     share = in_percent(right / whole, 1)
-    told = f"{right:,} of {whole:,} changes match the outcome in the data ({share}){detail}."
+    text = f"{right:,} of {whole:,} changes match the outcome in the data ({share}){detail}."
     expected = float(np.average(record["expected"].fillna(0.0), weights=record["count"]))
     if record.loc[record["count"] > 0, "expected"].isna().any():  # f's probabilities are not known
-        return _answer("right", right, whole, told, rated=float("nan"))
+        return _answer("right", right, whole, text, rated=float("nan"))
     low, high = (float(end) - expected for end in wilson_interval(right, whole))
     beyond = "more are right than chance explains" if low > 0 else "fewer are right than chance explains"
     rest = beyond if low > 0 or high < 0 else "chance explains the difference"
-    told += f" f's own probabilities predict {in_percent(expected, 1)}; {rest}."
-    return _answer("right", right, whole, told, f"f predicts {in_percent(expected, 1)}", high)
+    text += f" f's own probabilities predict {in_percent(expected, 1)}; {rest}."
+    return _answer("right", right, whole, text, f"f predicts {in_percent(expected, 1)}", high)
 
 
 def check_certainty(certain: Any, before: Any, after: Any) -> Answer:

@@ -198,11 +198,11 @@ def guess_in_words(concepts: pd.DataFrame) -> str:
     if used.empty:
         return ""
     best = used.iloc[0]
-    told = f"“{best['told']}” from the others" if best["told"] else "the groups apart"
+    text = f"“{best['told']}” from the others" if best["told"] else "the groups apart"
     auc = f"AUC {best['auc']:.2f} [{best['low']:.2f}, {best['high']:.2f}]; 0.5 is a coin toss, 1 is certainty"
-    tells = f"{used.index[0]} alone tells {told} ({auc})"
+    tells = f"{used.index[0]} alone tells {text} ({auc})"
     if best["low"] <= 0.5:
-        tells = f"here it hardly does: its best concept, {used.index[0]}, may tell {told} by chance only ({auc})"
+        tells = f"here it hardly does: its best concept, {used.index[0]}, may tell {text} by chance only ({auc})"
     return f"g is never told the group, but a rule that changes people who look like a group guesses it: {tells}."
 
 

@@ -107,14 +107,14 @@ def margins_in_words(groups: Groups, fairness: str, figures: pd.DataFrame) -> st
         return "–" if np.isnan(value) else criterion.figure.show(value)
 
     by = [f"by {name} {shown(row['g'])} (f: {shown(row['f'])})" for name, row in groups.margins.iterrows()]
-    told = f"{criterion.figure.title} {', '.join(by)}."
+    text = f"{criterion.figure.title} {', '.join(by)}."
     compared = groups.table["compared"]
     if not compared.all():
-        told += f" The last compares {compared.sum()} of {len(compared)} combinations: the others have too few people."
+        text += f" The last compares {compared.sum()} of {len(compared)} combinations: the others have too few people."
     shares = criterion.share(groups.margins["g"].to_numpy())
     if not (shares[-1] < np.nanmin(shares[:-1], initial=np.inf)):
-        return told
-    told += (
+        return text
+    text += (
         " A model can be fair on each margin and unfair to a crossing: an average over the margin hides a combination "
         "that fares worse."
     )
@@ -122,8 +122,8 @@ def margins_in_words(groups: Groups, fairness: str, figures: pd.DataFrame) -> st
         row, worst = WORST[fairness]
         best = figures.loc[criterion.figure_name, "g_high" if criterion.upward else "g_low"]  # end of the interval
         so = "it is so" if criterion.share(best) < FAIR_SHARE else "it seems so, which may be chance"
-        told += f" Here {so}: {groups.extremes['g'].loc[row, 'lowest']} {worst}."
-    return told
+        text += f" Here {so}: {groups.extremes['g'].loc[row, 'lowest']} {worst}."
+    return text
 
 
 def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.DataFrame:

@@ -65,7 +65,7 @@ def base_model_warnings(
     if found[1] is None and found[0] is None:
         found.append(_fair_already(task, groups, decided))
     found.append(_few_people(task, labels, groups, 1.0 if people is None else people / len(labels)))
-    return [doubt for doubt in found if doubt is not None]
+    return [concern for concern in found if concern is not None]
 
 
 def first_scores(task: Task) -> tuple[Split, NDArray[np.float64]]:
@@ -96,7 +96,7 @@ def _upside_down(
             f"These scores seem to be of the other outcome: the higher they are, the rarer is “{positive}” (AUC "
             f"{auc:.2f}), and f is right about {right:.0%} of people, its opposite about {1 - right:.0%}.",
         )
-    # As dear as f's line says: a wrong 1 costs the threshold, a wrong 0 the rest.
+    # As dear as f's cut-off says: a wrong 1 costs the threshold, a wrong 0 the rest.
     missed, wrongly = (1 - threshold) * (labels == 1), threshold * (labels == 0)
     own = np.where(decided, wrongly, missed)
     word, constant = min(((negative, missed), (positive, wrongly)), key=lambda each: float(each[1].mean()))
@@ -106,13 +106,13 @@ def _upside_down(
     loss, least = float(own.mean()), float(constant.mean())
     if threshold == 0.5:
         beside = f"who says “{word}” of everybody is right about {1 - 2 * least:.1%}"
-        told = f"f is right about {1 - 2 * loss:.1%} of people; {beside}."
+        text = f"f is right about {1 - 2 * loss:.1%} of people; {beside}."
     else:
-        told = (
+        text = (
             f"Weighed as its cut-off of {threshold:g} weighs errors, f does worse than who says “{word}” of everybody."
         )
     return Concern(
-        "worse", f"{told} Such a model has nothing to keep: choose another cut-off, other features, or other scores."
+        "worse", f"{text} Such a model has nothing to keep: choose another cut-off, other features, or other scores."
     )
 
 
@@ -137,16 +137,16 @@ def _one_sided(
     far = not USUAL_RATES[0] <= truth <= USUAL_RATES[1] and rare < 0.5 * rare_truth
     if rare >= RARELY and not far:
         return None
-    told = f"f says “{task.spec.outcomes[rarer]}” of {rare:.1%} of people, and the record of {rare_truth:.1%}"
+    text = f"f says “{task.spec.outcomes[rarer]}” of {rare:.1%} of people, and the record of {rare_truth:.1%}"
     proposed = proposed_threshold(scores, labels)
     again = float((scores > proposed).mean())
     if abs(again - says) < 0.005 or not 0 < again < 1:
         return Concern(
-            "one-sided", f"{told}: there is hardly a decision to change. Other scores or features are needed."
+            "one-sided", f"{text}: there is hardly a decision to change. Other scores or features are needed."
         )
     return Concern(
         "one-sided",
-        f"{told}: at a cut-off of {threshold:g} there is hardly a decision to change. At {proposed:g} f says it of "
+        f"{text}: at a cut-off of {threshold:g} there is hardly a decision to change. At {proposed:g} f says it of "
         f"{again if rarer else 1 - again:.1%}.",
         proposed,
     )

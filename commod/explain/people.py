@@ -365,8 +365,8 @@ def open_gaps(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, after: A
                 gap - np.hypot(g_ahead - low[1], high[0] - g_behind),
                 gap + np.hypot(high[1] - g_ahead, g_behind - low[0]),
             )
-            told = [label, *(task.groups[code] for code in pair), sizes[0], int((f != g)[parts[0]].sum())]
-            rows.append([*told, f_ahead - f_behind, gap, *ends])
+            known = [label, *(task.groups[code] for code in pair), sizes[0], int((f != g)[parts[0]].sum())]
+            rows.append([*known, f_ahead - f_behind, gap, *ends])
     found = pd.DataFrame(rows, columns=columns)
     return found.sort_values(["after", "count"], ascending=False, kind="stable", ignore_index=True)
 

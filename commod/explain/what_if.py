@@ -203,7 +203,7 @@ def _term_names(g: Commod, task: Task, x: pd.DataFrame, by: str) -> dict[str, st
         words = f"{label} “{cell}”" if level is not None else f"{'low' if value < 0 else 'high'} {label}"
         shown[str(column)] = label if pd.isna(cell) else words
     if by == "column":
-        return {name: told if told.startswith(name) else with_capital(told) for name, told in shown.items()}
+        return {name: text if text.startswith(name) else with_capital(text) for name, text in shown.items()}
     loadings, names = explain_loadings(g, task), {}
     origins = dict(zip(values.index, (str(column) for column, _ in g.encoder_.origin_), strict=True))
     times = np.where(loadings["concept"].isin(g.shift_weights_.index), 1.0, terms["logit"].iloc[0])

@@ -183,21 +183,21 @@ class ScoreAdversary:
         """dh/dz of the adversary's logits h(z) = φ·b(z), shape (questions, n)."""
         by_t = np.empty((len(fit.phi), len(fit.squashed)))
         for rows, b in fit.bases:
-            by_t[:, rows] = (fit.phi[:, 1:] / -self.width) @ self._lever(fit.squashed[rows], b)[0]
+            by_t[:, rows] = (fit.phi[:, 1:] / -self.width) @ self._sloped(fit.squashed[rows], b)[0]
         return by_t * (1 - fit.squashed**2) / self.scale
 
     def derivatives(self, phi: Array, t: Array, b: Array) -> tuple[Array, Array, Array]:
         """Slope and curvature of h in z, (questions, n), and the slope of each basis function, (K, n), at `t`, `b`."""
         weights = phi[:, 1:]
         dt = (1 - t * t) / self.scale
-        lever, offset = self._lever(t, b)
-        slope_t = (weights / -self.width) @ lever
+        sloped, offset = self._sloped(t, b)
+        slope_t = (weights / -self.width) @ sloped
         basis_slope = np.empty_like(b)
         basis_slope[0] = 0.0
-        np.multiply(lever, dt / -self.width, out=basis_slope[1:])
-        lever *= offset
-        lever -= b[1:]
-        curvature_t = (weights / self.width**2) @ lever
+        np.multiply(sloped, dt / -self.width, out=basis_slope[1:])
+        sloped *= offset
+        sloped -= b[1:]
+        curvature_t = (weights / self.width**2) @ sloped
         slope = slope_t * dt
         return slope, curvature_t * dt * dt - slope * (2.0 / self.scale) * t, basis_slope
 
@@ -224,7 +224,7 @@ class ScoreAdversary:
         """The basis functions of squashed scores."""
         return _Bases(self, t) if len(t) > WHOLE else [(slice(0, len(t)), self._basis((t + 1.0) / self.width))]
 
-    def _lever(self, t: Array, b: Array) -> tuple[Array, Array]:
+    def _sloped(self, t: Array, b: Array) -> tuple[Array, Array]:
         """Each bump times its offset from the centre (in widths), and the offsets, both (K − 1, n)."""
         offset = (t + 1.0) / self.width - np.arange(self.n_centers)[:, None]
         return b[1:] * offset, offset

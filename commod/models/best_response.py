@@ -6,9 +6,9 @@ smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. An affin
 like these, θ = (c, v, d, u), for the shift s(x) = a·(d + u·x), with a constant a that gives both blocks one unit
 (`shift_unit`); nothing else in the solver knows of it. Where the update may not act on somebody, their scores are
 constants beside θA. The function is followed along λ_fair from r ≡ 1 up to its
-target, each point warm-started from the last. That function has many local minima. At every rung the solver therefore
-jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from the lowest point
-found: the same for every target that passes the rung, so that neighbouring settings give neighbouring models.
+target, each point warm-started from the last. That function has many local minima. At every value of `SCHEDULE` the
+solver therefore jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from
+the lowest point found: the same for every later target, so that neighbouring settings give neighbouring models.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from commod.models.training import (
 )
 
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
-LADDER = (0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.5, 8.0)
-# A rung only leads to the next: it is solved until a step promises less than this.
-RUNG_TOL = 1e-4
+SCHEDULE = (0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.5, 8.0)
+# Such a value only leads to the next: it is solved until a step promises less than this.
+SCHEDULE_TOL = 1e-4
 MAX_STEPS = 100
-# With more rows than this the ladder is solved on a fixed random sample of as many, and only the target is solved on
+# With more rows than this the schedule is solved on a fixed random sample of as many, and only the target is solved on
 # all rows: a few Newton steps instead of dozens.
-CLIMB_ROWS = 8192
-# With more features than this the ladder is solved on as many, those that the adversary pulls on hardest at g = f, and
+SAMPLE_ROWS = 8192
+# With more features than this the schedule is solved on as many, those that the adversary pulls on hardest at g = f;
 # only the target is solved on all of them.
-CLIMB_FEATURES = 256
+SAMPLE_FEATURES = 256
 # Of a target that is solved on so many: minima that lie side by side differ by more than this.
 WIDE_TOL = 1e-6
 # Keeps the weights unique where features are linearly dependent (the levels of a category are) and nothing else
@@ -69,9 +69,9 @@ PATIENCE = 1.5
 ROUNDING = 1e-9
 
 
-def rungs_below(lambda_fair: float) -> list[float]:
-    """The ladder up to and including the target; empty for λ_fair = 0."""
-    return [rung for rung in LADDER if rung < lambda_fair] + ([lambda_fair] if lambda_fair > 0 else [])
+def values_up_to(lambda_fair: float) -> list[float]:
+    """The schedule up to and including the target; empty for λ_fair = 0."""
+    return [value for value in SCHEDULE if value < lambda_fair] + ([lambda_fair] if lambda_fair > 0 else [])
 
 
 class LinearProblem:
@@ -108,7 +108,7 @@ class LinearProblem:
 
     @cached_property
     def levels(self) -> Levels:
-        """Where else to look for a lower loss; where the ladder is climbed on a sample, only that is asked for its."""
+        """Where else to look for a lower loss; where the schedule is solved on a sample, only there."""
         return Levels(self.X, self._factor, self.objective, self._sensitive)
 
     def scores(self, theta: Array) -> Array:
@@ -169,19 +169,19 @@ class _Point:
 
 
 # λ_fair, the tolerance, and whether on all rows; or the name of the price path.
-Rung = tuple[float, float, bool] | str
+StageKey = tuple[float, float, bool] | str
 PRICES = "prices"
 
 
 @dataclass(frozen=True)
-class _Ladder:
-    """What is solved along λ_fair: on all rows, and on those few (and few features) that the rungs are solved on."""
+class _PathProblem:
+    """What is solved along λ_fair: on all rows, and on the sample (and the few features) of the schedule."""
 
     made_for: tuple[TrainingData, LossWeights, Any]
     problem: LinearProblem
-    slope: LinearProblem
-    columns: NDArray[np.intp]  # features of the slope
-    rungs: dict[Rung, Any]
+    sampled: LinearProblem
+    columns: NDArray[np.intp]  # features of the sampled
+    solved: dict[StageKey, Any]
 
     def fits(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> bool:
         """Whether it was made for these data and this setting, λ_fair apart."""
@@ -190,34 +190,34 @@ class _Ladder:
         return same_setting and known.equals(data)
 
     def widened(self, point: _Point) -> _Point:
-        """A point of the slope as one of the whole problem: features that the slope left out have no weight."""
-        blocks = point.theta.reshape(-1, self.slope.width)
+        """A point of the sampled as one of the whole problem: features that the sampled left out have no weight."""
+        blocks = point.theta.reshape(-1, self.sampled.width)
         theta = np.zeros((len(blocks), self.problem.width))
         theta[:, 0], theta[:, 1 + self.columns] = blocks[:, 0], blocks[:, 1:]
         return replace(point, theta=theta.ravel())
 
 
 class WarmStart:
-    """The way up the ladder on one data set at one setting of everything but λ_fair, remembered rung by rung.
+    """What has been solved along λ_fair on one data set, at one setting of everything else.
 
-    Every fit passes the same rungs, so a second λ_fair need not solve them again, nor another number of concepts at the
-    same λ_fair anything. Pass one (empty) object to several fits that differ in these two only; each then gives exactly
+    Every fit follows the same schedule, so a second λ_fair need not solve it again, nor another number of concepts at
+    the same λ_fair anything. Pass one (empty) object to several fits that differ in these two only; each gives exactly
     what it would give alone. An object that does not match the data or the setting is filled anew. What depends on the
     rows alone (their encoding) is kept while the same objects are passed as X, y and so on; do not change them
     meanwhile.
 
     Parameters
     ----------
-    rungs : dict, optional
-        ``rungs`` of another such object for equal data at an equal setting, which is not checked. They are small, where
-        the object itself holds the rows.
+    solved : dict, optional
+        ``solved`` of another such object for equal data at an equal setting, which is not checked. It is small; the
+        object itself holds the rows.
     beside : WarmStart, optional
         Another one: what depends on the rows alone is shared with it.
     """
 
-    def __init__(self, rungs: Mapping[Rung, Any] | None = None, *, beside: WarmStart | None = None) -> None:
-        self.rungs: dict[Rung, Any] = dict(rungs or {})
-        self._ladder: _Ladder | None = None
+    def __init__(self, solved: Mapping[StageKey, Any] | None = None, *, beside: WarmStart | None = None) -> None:
+        self.solved: dict[StageKey, Any] = dict(solved or {})
+        self._problem: _PathProblem | None = None
         self._prices: PricePath | None = None
         self._derived: dict[str, tuple[tuple[Any, ...], Any]] = {} if beside is None else beside._derived
 
@@ -234,35 +234,37 @@ class WarmStart:
         """The same for ``update="decisions"``."""
         path = self._prices
         if path is None or not path.fits(data, weights):
-            path = self._prices = PricePath(data, weights, self.rungs.get(PRICES, ()) if path is None else ())
+            path = self._prices = PricePath(data, weights, self.solved.get(PRICES, ()) if path is None else ())
         yield path
-        self.rungs[PRICES] = path.steps
+        self.solved[PRICES] = path.steps
 
-    def ladder(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> _Ladder:
+    def path_problem(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> _PathProblem:
         """What to solve, with what was solved on these data at this setting; replaced whole, for other threads."""
-        ladder = self._ladder
-        if ladder is None or not ladder.fits(data, weights, ratio_norm):
-            rungs = self.rungs if ladder is None else {}
-            ladder = self._ladder = _made_ladder(data, weights, ratio_norm, rungs)
-            self.rungs = rungs
-        return ladder
+        path = self._problem
+        if path is None or not path.fits(data, weights, ratio_norm):
+            solved = self.solved if path is None else {}
+            path = self._problem = _path_problem(data, weights, ratio_norm, solved)
+            self.solved = solved
+        return path
 
 
-def _made_ladder(data: TrainingData, weights: LossWeights, ratio_norm: Any, rungs: dict[Rung, Any]) -> _Ladder:
+def _path_problem(
+    data: TrainingData, weights: LossWeights, ratio_norm: Any, solved: dict[StageKey, Any]
+) -> _PathProblem:
     form = ratio_form(ratio_norm, data, weights.acts_on)
     unit = shift_unit(data, weights.acts_on) if weights.update == "affine" else 0.0
-    problem = slope = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
+    problem = sampled = LinearProblem(data.sorted_for(weights.by_label), weights, form, unit)
     few, columns = data, np.arange(data.X.shape[1])
-    if len(data.y) > CLIMB_ROWS:
-        few = data.take(np.sort(np.random.default_rng(0).permutation(len(data.y))[:CLIMB_ROWS]))
-    if len(columns) > CLIMB_FEATURES:
-        columns = np.sort(np.argsort(-problem.pull, kind="stable")[:CLIMB_FEATURES])
+    if len(data.y) > SAMPLE_ROWS:
+        few = data.take(np.sort(np.random.default_rng(0).permutation(len(data.y))[:SAMPLE_ROWS]))
+    if len(columns) > SAMPLE_FEATURES:
+        columns = np.sort(np.argsort(-problem.pull, kind="stable")[:SAMPLE_FEATURES])
         few = replace(few, X=few.X[:, columns])
         kept = np.append(0, 1 + columns)
         form = form[np.ix_(kept, kept)]
     if few is not data:
-        slope = LinearProblem(few.sorted_for(weights.by_label), weights, form, unit)
-    return _Ladder((data, weights, ratio_norm), problem, slope, columns, rungs)
+        sampled = LinearProblem(few.sorted_for(weights.by_label), weights, form, unit)
+    return _PathProblem((data, weights, ratio_norm), problem, sampled, columns, solved)
 
 
 def solve_linear(
@@ -274,29 +276,29 @@ def solve_linear(
     callback: StepCallback | None = None,
     warm_start: WarmStart | None = None,
 ) -> Solution:
-    """Solve at each rung of the ladder below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
+    """Solve at each value of the schedule below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
 
     `tol`: the last point is solved until a step promises less than this. `callback(stage, stages, terms)` is called
     after every Newton step and can stop the solver. `warm_start`: what earlier fits on these data have solved.
     """
-    ladder = (warm_start or WarmStart()).ladder(data, weights, ratio_norm)
-    problem, slope, known = ladder.problem, ladder.slope, ladder.rungs
+    path = (warm_start or WarmStart()).path_problem(data, weights, ratio_norm)
+    problem, sampled, known = path.problem, path.sampled, path.solved
     solution = Solution(pull=problem.pull)
     start = tuple(fit.phi for fit in problem.start.fits)
-    point = _Point(slope.identity, start, problem.terms(problem.start, problem.identity, 0.0))
-    _append(solution, problem, ladder.widened(point))
-    # (problem, λ_fair, tolerance): up the ladder, and the target once more on all rows if the ladder was on a sample.
+    point = _Point(sampled.identity, start, problem.terms(problem.start, problem.identity, 0.0))
+    _append(solution, problem, path.widened(point))
+    # (problem, λ_fair, tolerance): along the schedule, and the target once more on all rows if that was on a sample.
     tol = max(tol, WIDE_TOL) if problem.width > WIDE else tol
-    rungs = rungs_below(weights.fair)
-    stages = [(slope, rung, RUNG_TOL) for rung in rungs]
-    if stages and slope is problem:
+    values = values_up_to(weights.fair)
+    stages = [(sampled, value, SCHEDULE_TOL) for value in values]
+    if stages and sampled is problem:
         stages[-1] = (problem, weights.fair, tol)
     elif stages:
         stages.append((problem, weights.fair, tol))
-    first_far = next((rung for rung in rungs if rung >= FAR), None)
+    first_far = next((value for value in values if value >= FAR), None)
     state = None  # at the point, where the search has left it
-    for step, (stage, rung, stage_tol) in enumerate(stages, start=1):
-        key = (rung, stage_tol, stage is problem)
+    for step, (stage, value, stage_tol) in enumerate(stages, start=1):
+        key = (value, stage_tol, stage is problem)
         if key in known:
             point, state = known[key], None
         else:
@@ -304,17 +306,17 @@ def solve_linear(
             def report(terms: Terms, step: int = step) -> bool:
                 return callback is not None and bool(callback(step, len(stages), terms))
 
-            if stage is not slope:
-                point, state = ladder.widened(point), None
-            point = _better_than_f(stage, _newton(stage, point, rung, stage_tol, report, known=state), rung)
-            if stage is slope:
-                point, state = _lowest(stage, point, rung, stage_tol, report, far=rung == first_far)
+            if stage is not sampled:
+                point, state = path.widened(point), None
+            point = _better_than_f(stage, _newton(stage, point, value, stage_tol, report, known=state), value)
+            if stage is sampled:
+                point, state = _lowest(stage, point, value, stage_tol, report, far=value == first_far)
             if not point.stopped:
                 known[key] = point
         solution.history.extend({"step": step, **terms} for terms in point.steps)
-        if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == rung:
+        if len(solution.path) > 1 and solution.path[-1].terms["lambda_fair"] == value:
             solution.path.pop()  # the target, solved on the sample before
-        _append(solution, problem, ladder.widened(point) if stage is slope else point)
+        _append(solution, problem, path.widened(point) if stage is sampled else point)
         solution.stopped = point.stopped
         if solution.stopped:
             break

@@ -101,7 +101,7 @@ class EditedModel(TabularClassifier):
         return float(1.0 / (1.0 + np.exp(-self.line_)))
 
     def _base(self, given: Given, y: Any, base_scores: Any) -> tuple[BaseModel, Array, float]:
-        """The f that is used, trained here if there is none, how far its logits lie above its line, and the line."""
+        """The f in use (trained here if there is none), its logits less that of its cut-off, and the latter."""
         base_model = self.base_model
         frame = self._seen_by_base(given.X, base_model)
         y, base_scores = given.those(y), given.those(base_scores)
@@ -113,13 +113,13 @@ class EditedModel(TabularClassifier):
         return base_model, logit - line, line
 
     def margin_of_f(self, X: Any, *, base_scores: Any = None) -> Array:
-        """How far f's logit lies above its line: f decides positively above 0."""
+        """How far f's logit lies above its cut-off: f decides positively above 0."""
         if self.base_model_ is None and base_scores is None:
             raise ValueError("This model was fitted on base_scores: pass the scores of these rows as base_scores too.")
         return base_logits(self.base_model_, self._seen_by_base(X, self.base_model_), base_scores) - self.line_
 
     def _probabilities(self, margin: Array) -> Array:
-        """Of the two classes, on f's own scale, where the line is `threshold_`."""
+        """Of the two classes, on f's own scale, where the cut-off is `threshold_`."""
         p = sigmoid(margin + self.line_)
         return np.column_stack([1.0 - p, p])
 

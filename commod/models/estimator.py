@@ -176,7 +176,7 @@ class Commod(EditedModel):
             f's probabilities for these rows, instead of asking `base_model`.
         sample_weight : array (n,), optional
             How much each row counts, in f (if it is trained here), in the loss and in ``path_``. A whole number stands
-            for so many copies of the row (nearly so beyond `CLIMB_ROWS` rows, where the path is solved on a sample).
+            for so many copies of the row (nearly so beyond `SAMPLE_ROWS` rows, where the path is solved on a sample).
         callback : callable, optional
             ``callback(step, n_steps, terms)`` after every step. A true answer ends training and keeps the model reached
             so far; an exception leaves this object as it was.
@@ -313,7 +313,7 @@ class Commod(EditedModel):
         return self.rescaler_.balance(*self._encoded_and_logit(X, base_scores))
 
     def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
-        """How far g's logit lies above f's line t: r(x)·(logit f(x) − t) + s(x); the positive class above 0."""
+        """How far g's logit lies above f's cut-off t: r(x)·(logit f(x) − t) + s(x); the positive class above 0."""
         encoded, logit = self._encoded_and_logit(X, base_scores)
         return self.rescaler_.score(encoded, logit)
 
@@ -358,7 +358,7 @@ class Commod(EditedModel):
             (ratio times logit f, plus shift) and ``logit_after`` (the running sum, which starts at f's logit and ends
             at g's). Where `direction` keeps the update from acting, every term adds 0. With ``update="decisions"`` the
             terms up to "kept" add up to what decides, positive where g's decision is; "kept" leads from there to g's
-            logit: f's own, or just across the line.
+            logit: f's own, or just across the cut-off.
         """
         check_choice("by", by, ("concept", "feature"))
         if isinstance(x, pd.Series):

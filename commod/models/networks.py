@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
 from commod.models.adversary import Array
-from commod.models.best_response import rungs_below
+from commod.models.best_response import values_up_to
 from commod.models.objective import DesignMatrix, ScoreObjective
 from commod.models.rescaler import LinearRescaler, MLPRescaler
 from commod.models.training import LossWeights, PathPoint, Solution, StepCallback, Terms, TrainingData, instance_weights
@@ -126,7 +126,7 @@ def solve_mlp(
     random_state: int = 0,
     callback: StepCallback | None = None,
 ) -> Solution:
-    """Climb the same ladder as `solve_linear`, with L-BFGS on the network's weights at each rung.
+    """Follow the same schedule as `solve_linear`, with L-BFGS on the network's weights at each value.
 
     The network has no concepts, so the concept weights of the loss play no part. Its hidden layer starts at random
     from `random_state`; its output layer at r ≡ 1.
@@ -172,20 +172,20 @@ def solve_mlp(
     solution = Solution()
     flat = torch.nn.utils.parameters_to_vector(parameters).detach().numpy().copy()
     solution.path.append(PathPoint(network.rescaler(), terms_at(flat, 0.0)))
-    rungs = rungs_below(weights.fair)
-    for step, rung in enumerate(rungs, start=1):
+    schedule = values_up_to(weights.fair)
+    for step, value in enumerate(schedule, start=1):
 
-        def report(flat: Array, step: int = step, rung: float = rung) -> None:
-            terms = terms_at(flat, rung)
+        def report(flat: Array, step: int = step, value: float = value) -> None:
+            terms = terms_at(flat, value)
             solution.history.append({"step": step, **terms})
-            if callback is not None and callback(step, len(rungs), terms):
+            if callback is not None and callback(step, len(schedule), terms):
                 solution.stopped = True
                 raise StopIteration
 
         options = {"maxiter": max_iter, "ftol": 1e-9}
-        found = minimize(loss, flat, args=(rung,), jac=True, method="L-BFGS-B", callback=report, options=options)
+        found = minimize(loss, flat, args=(value,), jac=True, method="L-BFGS-B", callback=report, options=options)
         flat = found.x
-        terms = terms_at(flat, rung)
+        terms = terms_at(flat, value)
         solution.path.append(PathPoint(network.rescaler(), terms, int(found.nit), found.status == 0))
         if solution.stopped:
             break

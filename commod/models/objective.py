@@ -88,8 +88,8 @@ class ScoreObjective:
     y is any pair of functions of z, one for y = 0 and one for y = 1, so the problem falls apart into the two strata
     and costs no more. Rows must come sorted by stratum; `order` gives the permutation.
 
-    Where f's line is not one half, z is measured from it, and L_Y is that of the probability σ(z + line): at r ≡ 1 it
-    is f's own loss. Without the line in it, it would pull the decisions back to one half.
+    Where f's cut-off is not one half, z is measured from it, and L_Y is that of the probability σ(z + line): f's own
+    loss at r ≡ 1. Without the line in it, it would pull the decisions back to one half.
 
     Rows whose group is not known count in L_Y, and no adversary is asked about them.
 

@@ -19,7 +19,7 @@ the prices rise step by step, each by how far its group is from everyone, until 
 λ_fair asks: it moves that target from f's own value (0) to parity (`PARITY`). Between two steps, h is interpolated.
 
 Since a·h = w·x − v·logit + a·c_d is positive exactly where the new decision is, the rule is kept as a `LinearRescaler`:
-a constant ratio and a shift, with another constant on either side of f's line.
+a constant ratio and a shift, with another constant on either side of f's cut-off.
 """
 
 from collections.abc import Callable, Sequence
@@ -124,7 +124,7 @@ PARITY = 10.0
 CHANGE_PRICE = 20.0
 # Prices begin below what flips anybody and rise by a share of what flips somebody, a little faster each time.
 FIRST_PRICE, PRICE_STEP, GROWTH, MAX_PRICES = 0.4, 0.15, 1.04, 60
-# Prices stop rising once so many steps in a row have brought no more fairness than this.
+# Prices stop rising once so many steps in a row have gained no more fairness than this.
 PATIENCE, PROGRESS = 12, 1e-3
 # No step of 0.1 along λ_fair may turn more than 3 % of the decisions. So a rule is passed over if it turns more people,
 # as a share, than this times what it gains in fairness; and on the way to the next, people turn evenly, give or take

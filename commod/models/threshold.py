@@ -1,4 +1,4 @@
-"""Where f draws its line: above which of its scores a decision is positive, as a logit."""
+"""Where f's cut-off is: above which of its scores a decision is positive, as a logit."""
 
 from numbers import Real
 from typing import Any

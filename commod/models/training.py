@@ -22,7 +22,7 @@ class TrainingData:
     """Encoded rows."""
 
     X: Array  # (n, d) standardised features
-    logit: Array  # (n,) of f, less the line: f decides positively above 0
+    logit: Array  # (n,) of f, less its cut-off: f decides positively above 0
     y: Array  # (n,) 0/1
     sensitive: Array  # (n,) number of the group, −1 where it is not known
     line: float = 0.0  # the logit of f's threshold

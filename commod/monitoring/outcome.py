@@ -73,8 +73,8 @@ def judge(
     lines = None if record is None else check_signature(record, found)
     other = "" if lines is None or lines["agrees"].all() else signature_in_words(lines)
     moved = moved_in_words(found) if len(checked) else drift_in_words(found)  # without, the outcome has said it
-    told = [headline(found), moved, rows_left_out_in_words(found)]
-    return Judged(outcome_of(found, checked, other_model=other), [each for each in told if each], checked, lines)
+    sentences = [headline(found), moved, rows_left_out_in_words(found)]
+    return Judged(outcome_of(found, checked, other_model=other), [each for each in sentences if each], checked, lines)
 
 
 def _by_requirements(checked: pd.DataFrame) -> Outcome:
@@ -87,8 +87,8 @@ def _by_requirements(checked: pd.DataFrame) -> Outcome:
         return Outcome("broken", "Not true, as before", f"{_named(failing)}.")
     count, unknown = count_of(len(checked), "requirement"), checked[checked["verdict"] == "cannot tell"]
     if len(unknown):
-        told = f"None of {count} fails, but {len(unknown)} cannot be told. " if len(checked) > 1 else ""
-        return Outcome("unknown", "Cannot tell", told + " ".join(unknown["sentence"]))
+        text = f"None of {count} fails, but {len(unknown)} cannot be told. " if len(checked) > 1 else ""
+        return Outcome("unknown", "Cannot tell", text + " ".join(unknown["sentence"]))
     held = int((checked["verdict"] == "pass").sum())
     if not held:
         return Outcome("unknown", "Cannot tell", "Nothing that is required applies to these people.")
@@ -116,13 +116,13 @@ def _by_what_moved(found: Watched) -> Outcome:
     revealed = f"With {people}, {name} must {way} by {seen} or more to be noticed 4 times in 5"
     if len(small := _too_small(found)):
         few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
-        told = f"There are too few new people of {few}: a group is compared from {SCARCE} people on."
-        return Outcome("unknown", "Cannot tell", f"{told} {revealed}. {counted}.")
+        text = f"There are too few new people of {few}: a group is compared from {SCARCE} people on."
+        return Outcome("unknown", "Cannot tell", f"{text} {revealed}. {counted}.")
     if row["moved"]:
         return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains.")
     if len(far):
-        told = f"{len(far)} of {count_of(len(figures), 'figure')} moved too far for chance, even with so many compared"
-        return Outcome("broken", "Not any more", f"{told}: {_largest(far)}. Not {name}.")
+        text = f"{len(far)} of {count_of(len(figures), 'figure')} moved too far for chance, even with so many compared"
+        return Outcome("broken", "Not any more", f"{text}: {_largest(far)}. Not {name}.")
     if worse - figure.direction * row["difference"] > SEEN:
         return Outcome("unknown", "Cannot tell", f"{revealed}. {counted}.")
     return Outcome("holds", "Still true", f"{counted}.")
@@ -133,12 +133,12 @@ def _largest(figures: pd.DataFrame) -> str:
     figures = figures[(figures["model"] != "f") | ~figures["title"].isin(figures["title"][figures["model"] == "g"])]
     reach = (figures["high"] - figures["low"]).clip(lower=1e-12)
     first = figures.loc[(figures["difference"].abs() / reach).sort_values(ascending=False, kind="stable").index[:NAMED]]
-    told = []
+    sentences = []
     for row in first.itertuples():
         figure = FIGURES.get(row.figure)
         old, new = (figure.show(each) if figure else f"{each:.1%}" for each in (row.old, row.new))
-        told.append(f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({old} to {new})")
-    return ", ".join(told) + (" and others" if len(figures) > NAMED else "")
+        sentences.append(f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({old} to {new})")
+    return ", ".join(sentences) + (" and others" if len(figures) > NAMED else "")
 
 
 def _too_small(found: Watched) -> dict[str, int]:
@@ -183,8 +183,8 @@ def headline(found: Watched) -> str:
     figure, row = main_figure(found)
     now, then = figure.show(row["new"]), figure.show(row["old"])
     interval = f"{figure.show(row['new_low'])} to {figure.show(row['new_high'])}".replace("%", "", 1)
-    people, told = count_of(found.people, "new person", "new people"), figure_in_words(figure)
-    return f"On {people} {told} is {now} ({interval}); it was {then}: {difference_in_words(figure, row)}"
+    people, text = count_of(found.people, "new person", "new people"), figure_in_words(figure)
+    return f"On {people} {text} is {now} ({interval}); it was {then}: {difference_in_words(figure, row)}"
 
 
 def difference_in_words(figure: Figure, row: Any) -> str:
@@ -209,15 +209,15 @@ def drift_in_words(found: Watched) -> str:
     """How many columns are distributed otherwise than they were, and what values nobody had."""
     drifted, total = int((found.drift["drift"] != "stable").sum()), len(found.drift)
     verb = "is" if drifted == 1 else "are"
-    told = f"{drifted or 'None'} of the {total} columns and scores {verb} distributed differently than before."
+    text = f"{drifted or 'None'} of the {total} columns and scores {verb} distributed differently than before."
     unseen = found.drift[found.drift["unseen"] > 0]
     if unseen.empty:
-        return told
+        return text
     names = ", ".join(f"“{short(name)}”" for name in unseen["column"].head(3)) + (" …" if len(unseen) > 3 else "")
     most = int(unseen["unseen"].max())
     people = count_of(most, "person has a value", "people have values")
     some = people if len(unseen) == 1 else f"up to {people}"
-    return f"{told} In {names} {some} that nobody had when the model was tested."
+    return f"{text} In {names} {some} that nobody had when the model was tested."
 
 
 def rows_left_out_in_words(found: Watched) -> str:

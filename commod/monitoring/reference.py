@@ -261,7 +261,7 @@ def cells_of(codes: Any, n_groups: int, y: Any, before: Any, after: Any, weight:
 def reference_of(task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line: float = 0.0) -> dict[str, Any]:
     """Counts and distributions of the people that a model was tested on, as JSON, for `to_portable`.
 
-    `margin_f, margin_g`: how far the logits of f and g on `rows` are above the `line`, itself a logit.
+    `margin_f, margin_g`: how far the logits of f and g on `rows` are above `line`, the logit of the cut-off.
     """
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     before, after, y = (f > 0).astype(int), (g > 0).astype(int), rows.y.to_numpy()
@@ -288,7 +288,7 @@ def reference_of(task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line:
 def _attributes(task: Task) -> list[dict[str, Any]]:
     attributes = []
     for attribute in task.grouping.attributes:
-        if task.roles:  # of a table that somebody brought: its cells are cut and put together first
+        if task.roles:  # of an uploaded table: its cells are cut and put together first
             cuts = task.roles.get("cuts", {}).get(attribute.column, ())
             merge, levels = task.roles.get("merge", {}).get(attribute.column, {}), list(attribute.levels)
         else:
@@ -358,8 +358,8 @@ def read_model(content: bytes) -> Portable:
         with np.errstate(all="ignore"):
             model = Portable(found)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
-        told = str(error) if isinstance(error, ValueError) else "parts of it are missing or of another kind"
-        raise JsonError(f"The file holds no model that can be used: {short(told.rstrip('.'), 300)}.") from None
+        text = str(error) if isinstance(error, ValueError) else "parts of it are missing or of another kind"
+        raise JsonError(f"The file holds no model that can be used: {short(text.rstrip('.'), 300)}.") from None
     if len(model.columns) > MAX_COLUMNS or not all(isinstance(n, str) and len(n) <= MAX_TEXT for n in model.columns):
         needs = f"{len(model.columns):,} columns"
         raise JsonError(f"The model needs {needs}; a table has at most {MAX_COLUMNS}, with names: choose another.")

@@ -193,8 +193,8 @@ def _again_later(row: Mapping[str, Any], facts: Facts, looks: Sequence[Look], te
     """Verdict and sentence on a requirement, where they differ from those of `check_requirements`."""
     name, limit = row["requirement"], row["limit"]
     if name == "again":
-        told = "It is about refits on the training data, of which later people tell nothing."
-        return {"verdict": "does not apply", "holds": True, "sentence": told}
+        text = "It is about refits on the training data, of which later people tell nothing."
+        return {"verdict": "does not apply", "holds": True, "sentence": text}
     measured = facts.measured.get(name)
     if name not in RULES or measured is None or math.isnan(measured.value) or measured.exact:
         return {}
@@ -204,22 +204,22 @@ def _again_later(row: Mapping[str, Any], facts: Facts, looks: Sequence[Look], te
         return {}
     drop = tolerance(rule)
     worst = limit - rule.sign * drop
-    told = f"{rule.title.removesuffix(f' {rule.side}')} {rule.show(measured.value)}, {rule.side} "
-    told += f"{rule.show_limit(limit)} required"
+    text = f"{rule.title.removesuffix(f' {rule.side}')} {rule.show(measured.value)}, {rule.side} "
+    text += f"{rule.show_limit(limit)} required"
     if looks:
         against = sum(money * evidence(each.measured[name], limit, rule.sign, drop) for money, each in looks)
         if against >= tests / ALPHA:
-            return {"verdict": "fail", "sentence": f"{told}: over all runs, chance does not explain it."}
+            return {"verdict": "fail", "sentence": f"{text}: over all runs, chance does not explain it."}
         ruled_out = evidence(measured, worst, -rule.sign, drop) >= tests / ALPHA
     else:
         ruled_out = rule.is_met(measured.people[0 if rule.sign > 0 else 1], worst)
     way = "drop" if rule.sign > 0 else "rise"
     if row["holds"] and ruled_out:
-        return {"verdict": "pass", "sentence": f"{told}. A {way} to {rule.show(worst)} is ruled out."}
+        return {"verdict": "pass", "sentence": f"{text}. A {way} to {rule.show(worst)} is ruled out."}
     if not looks:
         low, high = map(rule.show, measured.people)
-        told += f"; with {facts.people:,} people the true value may lie anywhere from {low} to {high}."
-        return {"verdict": "cannot tell", "more_people": math.nan, "sentence": told}
+        text += f"; with {facts.people:,} people the true value may lie anywhere from {low} to {high}."
+        return {"verdict": "cannot tell", "more_people": math.nan, "sentence": text}
     seen = rule.show(drop_revealed(measured, limit, drop, tests))
     people = f"With {facts.people:,} people, only a {way} of {seen} or more beyond the limit is noticed 4 times in 5"
-    return {"verdict": "cannot tell", "more_people": math.nan, "sentence": f"{told}. {people}."}
+    return {"verdict": "cannot tell", "more_people": math.nan, "sentence": f"{text}. {people}."}

@@ -230,8 +230,8 @@ def watch(
     check_width(model, len(batch))
     rows = BatchRows(model, reference, batch.reset_index(drop=True), base_scores)
     if known is not None and 2 * (seen := _seen(rows.read, known, model)) > len(rows.y):
-        told = f"{seen:,} of {len(rows.y):,} rows equal rows of the data in use, so these are hardly new people."
-        rows.notices.insert(0, told)
+        text = f"{seen:,} of {len(rows.y):,} rows equal rows of the data in use, so these are hardly new people."
+        rows.notices.insert(0, text)
     old, new = cells_in(reference), rows.cells
     if not rows.labelled:  # as if all had one label, old and new
         old = Cells(*(of_one_label(each) for each in old))

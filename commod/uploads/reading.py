@@ -189,8 +189,8 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
         found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if found:
             line = int(found[2]) + len(re.findall(r"\r\n|\r|\n", text[:start]))
-            told = f"Line {line} has {found[3]} cells where the first row has {found[1]} names"
-            raise TableError(f"{told}: is a comma inside a text that is not in quotes?") from None
+            sentence = f"Line {line} has {found[3]} cells where the first row has {found[1]} names"
+            raise TableError(f"{sentence}: is a comma inside a text that is not in quotes?") from None
         raise TableError("A quotation mark is opened and never closed: check the texts in quotes.") from None
     except (ValueError, OverflowError):
         raise TableError("The file could not be read as CSV: save the table again as CSV in UTF-8.") from None

@@ -1,4 +1,4 @@
-"""Where the label's loss is measured if f's line is not one half: ``python -m tests.benchmarks.line``.
+"""Where the label's loss is measured if f's cut-off is not one half: ``python -m tests.benchmarks.line``.
 
 Two ways: on f's own scale, as `Commod` does it, and on scores moved so that the line is one half. Printed: decisions
 changed at a λ_fair that asks for hardly any fairness, and at one that asks for some, with the P-Rule reached, on test.

@@ -14,7 +14,14 @@ from commod.models import WarmStart
 from commod.models.evaluation import judged_elsewhere
 from tests.fitting import case
 
-DATA = ("law_school", "compas", "german", "hiring", "adult", "compas.race_sex")  # adult's ladder is on a sample
+DATA = (
+    "law_school",
+    "compas",
+    "german",
+    "hiring",
+    "adult",
+    "compas.race_sex",
+)  # adult's schedule is solved on a sample
 STRENGTHS = (1.0, 2.7, 6.5)
 # The last one also weighs the rows.
 FORMS = (

@@ -1,6 +1,6 @@
 """A tree as the update, beside the linear rule: ``python -m tests.benchmarks.tree_update``.
 
-A tree of depth 3 on each side of f's line tells the groups apart; of its leaves (16 at most) those are flipped that
+A tree of depth 3 on each side of f's cut-off tells the groups apart; of its leaves (16 at most) those are flipped that
 bring the training rows nearest to parity with at most so many changes, by trying every set of leaves. The explanation
 would then be exact. What it costs: fairness on test at the same number of changes, mean over splits.
 """

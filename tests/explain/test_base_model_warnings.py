@@ -22,7 +22,7 @@ def people(n=4000, rate=0.5, gap=1.0, seed=0):
 
 
 def kinds(*given, **more):
-    return [doubt.kind for doubt in base_model_warnings(TASK, *given, **more)]
+    return [concern.kind for concern in base_model_warnings(TASK, *given, **more)]
 
 
 def test_a_usual_f_raises_no_doubt():
@@ -31,16 +31,16 @@ def test_a_usual_f_raises_no_doubt():
 
 def test_scores_of_the_other_outcome_are_asked_about():
     y, s, scores = people()
-    (doubt,) = base_model_warnings(TASK, y, s, 1 - scores)
-    assert doubt.kind == "turned"
-    assert doubt.is_question
-    assert "seem to be of the other outcome" in doubt.text
+    (concern,) = base_model_warnings(TASK, y, s, 1 - scores)
+    assert concern.kind == "turned"
+    assert concern.is_question
+    assert "seem to be of the other outcome" in concern.text
 
 
 def test_an_f_that_is_worse_than_a_constant_is_asked_about():
     y, s, scores = people(rate=0.2)
     assert not any(
-        doubt.is_question for doubt in base_model_warnings(TASK, y, s, scores, 0.11)
+        concern.is_question for concern in base_model_warnings(TASK, y, s, scores, 0.11)
     )  # a low line has its reason
     worse = base_model_warnings(TASK, y, s, np.clip(scores + 0.35, 0, 1))
     assert worse[0].kind == "worse"
@@ -52,28 +52,28 @@ def test_an_f_that_is_worse_than_a_constant_is_asked_about():
 
 def test_a_cut_off_is_proposed_where_few_have_the_outcome():
     y, s, scores = people(rate=0.03)
-    doubt = base_model_warnings(TASK, y, s, scores)[0]
-    assert doubt.kind == "one-sided"
-    assert not doubt.is_question
-    assert (scores > doubt.threshold).mean() == pytest.approx(y.mean(), abs=0.005)
-    assert "hardly a decision to change" in doubt.text
-    assert "one-sided" not in kinds(y, s, scores, doubt.threshold)
-    assert proposed_threshold(scores, y) == doubt.threshold
+    concern = base_model_warnings(TASK, y, s, scores)[0]
+    assert concern.kind == "one-sided"
+    assert not concern.is_question
+    assert (scores > concern.threshold).mean() == pytest.approx(y.mean(), abs=0.005)
+    assert "hardly a decision to change" in concern.text
+    assert "one-sided" not in kinds(y, s, scores, concern.threshold)
+    assert proposed_threshold(scores, y) == concern.threshold
 
 
 def test_one_sided_without_a_way_out():
     y, s, _ = people(rate=0.03)
-    doubt = base_model_warnings(TASK, y, s, np.full(len(y), 0.03))[0]
-    assert (doubt.kind, doubt.threshold) == ("one-sided", None)
-    assert "Other scores or features" in doubt.text
+    concern = base_model_warnings(TASK, y, s, np.full(len(y), 0.03))[0]
+    assert (concern.kind, concern.threshold) == ("one-sided", None)
+    assert "Other scores or features" in concern.text
 
 
 def test_a_fair_f_needs_no_correction():
-    (doubt,) = base_model_warnings(TASK, *people(gap=0.0))
-    assert doubt.kind == "fair"
-    assert "may be chance" in doubt.text
-    (doubt,) = base_model_warnings(TASK, *people(40_000, gap=0.0))
-    assert "little that demographic parity would correct" in doubt.text
+    (concern,) = base_model_warnings(TASK, *people(gap=0.0))
+    assert concern.kind == "fair"
+    assert "may be chance" in concern.text
+    (concern,) = base_model_warnings(TASK, *people(40_000, gap=0.0))
+    assert "little that demographic parity would correct" in concern.text
 
 
 def test_few_people_in_a_cell():
@@ -85,11 +85,11 @@ def test_few_people_in_a_cell():
 def test_a_group_with_one_outcome_only():
     y, s, scores = people(2000)
     y = np.where(s == 0, 0, y)
-    few = next(doubt for doubt in base_model_warnings(TASK, y, s, scores) if doubt.kind == "few")
+    few = next(concern for concern in base_model_warnings(TASK, y, s, scores) if concern.kind == "few")
     outcome = TASK.spec.outcomes[1]
     assert few.text.startswith(f"Nobody of {TASK.groups[0]} has “{outcome}”, so there is no true positive rate")
     y[np.flatnonzero(s == 0)[0]] = 1
-    few = next(doubt for doubt in base_model_warnings(TASK, y, s, scores) if doubt.kind == "few")
+    few = next(concern for concern in base_model_warnings(TASK, y, s, scores) if concern.kind == "few")
     assert f"{TASK.groups[0]} with “{outcome}”: about 1 person, some 0 in the test part." in few.text
 
 
@@ -106,7 +106,7 @@ def test_many_groups_are_treated_alike_if_no_pair_differs_by_more_than_chance():
 def test_a_fair_f_of_many_groups_is_told_by_the_extremes():
     y, _, scores = people(gap=0.0)
     s = np.arange(len(y)) % 4
-    (doubt,) = base_model_warnings(load_task("law_school.race_sex"), y, s, scores)
-    assert doubt.kind == "fair"
-    assert "of at least " in doubt.text
-    assert doubt.text.count("%") == 2
+    (concern,) = base_model_warnings(load_task("law_school.race_sex"), y, s, scores)
+    assert concern.kind == "fair"
+    assert "of at least " in concern.text
+    assert concern.text.count("%") == 2

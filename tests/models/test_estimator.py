@@ -410,8 +410,8 @@ class TestPathHistoryCallback:
 
     def test_history_descends_within_each_rung(self):
         history = fit(case("law_school")).history_
-        for _, rung in history.groupby("step"):
-            assert (np.diff(rung["objective"]) <= 0).all()
+        for _, of_step in history.groupby("step"):
+            assert (np.diff(of_step["objective"]) <= 0).all()
 
     @pytest.mark.parametrize(
         "settings", [{}, {"solver": "adversarial"}, {"rescaler": "mlp"}], ids=["default", "listing", "mlp"]

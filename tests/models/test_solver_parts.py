@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from commod import Commod
 from commod.models.adversary import ScoreAdversary, cross_entropy
-from commod.models.best_response import CLIMB_FEATURES, LinearProblem
+from commod.models.best_response import SAMPLE_FEATURES, LinearProblem
 from commod.models.concepts import feature_distances, group_features, unit_concepts
 from commod.models.networks import ConceptNetwork, diversity_loss, sparsity_loss
 from commod.models.objective import DesignMatrix, ScoreObjective
@@ -76,15 +76,15 @@ def test_gradient_and_hessian_are_those_of_the_solved_problem(rows, by_label, n_
     weight = rng.exponential(size=300) if weighted else None
     if n_groups > 2:
         s = rng.integers(-1, n_groups, 300).astype(float)  # some are not known
-    y, s, levers = y[order], s[order], DesignMatrix(rng.normal(size=(300, 2)), [z[order]])
-    A = levers.of(slice(0, 300))
+    y, s, design = y[order], s[order], DesignMatrix(rng.normal(size=(300, 2)), [z[order]])
+    A = design.of(slice(0, 300))
     objective = ScoreObjective(y, s, n_groups, weight, by_label=by_label)
     theta, lam = np.array([0.8, -0.3, 0.2]), 2.0
 
     def value(point):
         return objective.evaluate(point @ A).value(lam)
 
-    terms = objective.newton_terms(objective.evaluate(theta @ A), lam, levers)
+    terms = objective.newton_terms(objective.evaluate(theta @ A), lam, design)
     eye, h = np.eye(3), 1e-4
     numeric = [(value(theta + h * e) - value(theta - h * e)) / (2 * h) for e in eye]
     np.testing.assert_allclose(terms.gradient, numeric, atol=1e-6)
@@ -92,7 +92,7 @@ def test_gradient_and_hessian_are_those_of_the_solved_problem(rows, by_label, n_
     np.testing.assert_allclose(by_z, terms.gradient, atol=1e-10)
 
     def gradient(point):
-        return objective.newton_terms(objective.evaluate(point @ A), lam, levers).gradient
+        return objective.newton_terms(objective.evaluate(point @ A), lam, design).gradient
 
     numeric = [(gradient(theta + h * e) - gradient(theta - h * e)) / (2 * h) for e in eye]
     # Of more than two groups it is summed over bins of the score: it only steers.
@@ -160,7 +160,7 @@ def test_many_weights_in_few_steps():
 @pytest.mark.longer
 def test_more_features_than_the_ladder_is_solved_on(update):
     rng = np.random.default_rng(0)
-    n, d = 600, CLIMB_FEATURES + 14
+    n, d = 600, SAMPLE_FEATURES + 14
     s = rng.integers(0, 2, n)
     X = rng.normal(size=(n, d))
     X[:, 7] += s

@@ -266,7 +266,7 @@ class WorkQueue:
         self._blocked: list[_Job] = []  # wait for others to end
         self._count = 0  # of jobs that have stood in a line
         self._running: list[tuple[str, bool]] = []  # slots taken
-        self._rung: list[Callable[[], object]] = []  # callbacks to call once the lock is released
+        self._to_call: list[Callable[[], object]] = []  # callbacks to call once the lock is released
         self._dropped: SimpleQueue[tuple[_Job, list[Callable[[], object]]]] = SimpleQueue()
         for number in range(sum(self.places.values())):
             Thread(target=self._serve, name=f"work-{number}", daemon=True).start()
@@ -333,8 +333,8 @@ class WorkQueue:
         with self._changed:
             self._hear_dropped()
             yield
-            rung, self._rung = self._rung, []
-        for callback in rung:
+            to_call, self._to_call = self._to_call, []
+        for callback in to_call:
             try:
                 callback()
             except Exception:  # the caller's loop is closed, say
@@ -397,7 +397,7 @@ class WorkQueue:
         for follower in [each for each in self._blocked if job in each.after]:
             self._blocked.remove(follower)
             self._enqueue(follower)
-        self._rung += job.listeners
+        self._to_call += job.listeners
 
     def _has_room(self, slot: tuple[str, bool]) -> bool:
         kind, is_long = slot
@@ -453,7 +453,7 @@ class WorkQueue:
             self._close(job)
         elif job.waiting:
             self._enqueue(job)
-            self._rung += job.listeners
+            self._to_call += job.listeners
         else:
             self._fail(job, Abandoned())
 

@@ -298,10 +298,10 @@ def in_line(what: str, ticket: Ticket) -> str:
     """What a page waits for, how many jobs run before it, and when it will be ready if that takes a while."""
     what = ticket.note or what
     if before := ticket.before:
-        told = f"{what}: {before} before you"
+        text = f"{what}: {before} before you"
     else:
-        told = f"{what}: {ready}" if (ready := ready_in(ticket)) else f"{what} …"
-    return declared(session.language(), told)
+        text = f"{what}: {ready}" if (ready := ready_in(ticket)) else f"{what} …"
+    return declared(session.language(), text)
 
 
 def ready_in(ticket: Ticket) -> str:

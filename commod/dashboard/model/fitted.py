@@ -155,8 +155,8 @@ class FitResult:
         tells = proxies_of(own, values, *groups)
         found = tells.set_index("name")[["auc", "low", "high", "group"]].reindex(frame.index)
         # Of two groups it is clear which is told from which.
-        told = "" if len(self.task.groups) == 2 else found["group"].map(dict(enumerate(self.task.groups)))
-        return frame.assign(told=told, **found[["auc", "low", "high"]])
+        group = "" if len(self.task.groups) == 2 else found["group"].map(dict(enumerate(self.task.groups)))
+        return frame.assign(told=group, **found[["auc", "low", "high"]])
 
     @property
     def activations(self) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -193,19 +193,19 @@ class FitResult:
             return self._fair_already(language, people)
         if self.settings.lambda_fair == GRIDS["lambda_fair"][-1]:
             return phrase(language, "verdict.nobody_at_end")
-        told = phrase(language, "verdict.nobody_yet" if self.settings.lambda_fair else "verdict.is_f")
-        return f"{told} {phrase(language, 'verdict.move_on')}" if movable else told
+        text = phrase(language, "verdict.nobody_yet" if self.settings.lambda_fair else "verdict.is_f")
+        return f"{text} {phrase(language, 'verdict.move_on')}" if movable else text
 
     def _fair_already(self, language: str, people: str) -> str:
         spec, rows, total = self.task.spec, self.hundred_by_code, len(self.decisions)
         if not may_be_chance(self.scene.test.sensitive, self.scene.decisions_test):
             return phrase(language, "verdict.fair_already", total=total, people=people)
-        told = {}
+        values = {}
         for place, code in zip(("least", "most"), extremes(spec, rows), strict=True):
-            told[place] = of_100(language, rows[code]["of_100_before"], rows[code]["before"])
-            told[f"who_{place}"] = called(language, spec, code)
+            values[place] = of_100(language, rows[code]["of_100_before"], rows[code]["before"])
+            values[f"who_{place}"] = called(language, spec, code)
         yes = declared(language, spec.outcomes[1])
-        return phrase(language, "verdict.perhaps_fair", total=total, people=people, yes=yes, **told)
+        return phrase(language, "verdict.perhaps_fair", total=total, people=people, yes=yes, **values)
 
     @property
     def is_fair_already(self) -> bool:
@@ -400,15 +400,15 @@ class FitResult:
         return portable_json(self.g, about=about, contract=self.task.contract, reference=tested_on)
 
 
-def trouble_in_words(result: FitResult) -> list[str]:
+def concerns_in_words(result: FitResult) -> list[str]:
     """What is wrong with a model, or with f, that fairness and accuracy do not show, on test."""
 
     def made() -> list[str]:
         scene, test, task = result.scene, result.scene.test, result.task
-        doubts = base_model_warnings(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
+        concerns = base_model_warnings(task, test.y, test.sensitive, scene.scores_test, scene.threshold)
         alike = len(np.unique(scene.decisions_test)) == 1
-        grave = [doubt.text for doubt in doubts if doubt.is_question or (alike and doubt.kind == "one-sided")]
+        grave = [concern.text for concern in concerns if concern.is_question or (alike and concern.kind == "one-sided")]
         margins, frames = (scene.logit_test, result.logit), (result.figures, result.path)
         return grave + model_warnings(task, result.settings.fairness, test.y, test.sensitive, *margins, *frames)
 
-    return result.keep("trouble", made)
+    return result.keep("concerns", made)

@@ -136,7 +136,7 @@ def page_html(
 ) -> str:
     """The file; `parts` are those of `models_of`.
 
-    `people`: whether rows of people who brought their own data may be in it. `app`: address of the full app.
+    `people`: whether rows of the user's own data may be in it. `app`: address of the full app.
     """
     found = [json.loads(zlib.decompress(part)) for part in parts]
     content = _packed(_content(settings, grid, found, people, app))
@@ -305,7 +305,7 @@ def _names(start: FitResult, rows: Sequence[Row], language: str) -> dict[str, An
     return {
         "features": [declared(language, scene.task.label(*origin)) for origin in scene.encoder.origin_],
         "columns": [named(column) for column in dict.fromkeys(column for column, _ in scene.encoder.origin_)],
-        "rules": {rule: told for rule, told in rules.items() if told != rule},
+        "rules": {rule: text for rule, text in rules.items() if text != rule},
     }
 
 

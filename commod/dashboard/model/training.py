@@ -12,7 +12,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import Settings
 from commod.datasets import on_forget
 from commod.experiments import Scene, prepare
-from commod.experiments.refits import Drawn, Ladders, Refits, n_refits, refit
+from commod.experiments.refits import Drawn, Refits, SolvedPaths, n_refits, refit
 from commod.models import Commod, WarmStart
 from commod.models.evaluation import judged_elsewhere
 
@@ -41,7 +41,7 @@ def _warm_start(scene: Scene, settings: Settings, points: PathPoints | None = No
         _warm_starts.move_to_end(path)
         while len(_warm_starts) > 1 and sum(held for _, held in _warm_starts.values()) > MAX_WARM_START_BYTES:
             _warm_starts.popitem(last=False)
-        _warm_starts[path][0].rungs.update(points or {})
+        _warm_starts[path][0].solved.update(points or {})
         return _warm_starts[path][0]
 
 
@@ -83,7 +83,7 @@ def fit_on_path(
 ) -> tuple[FitResult, PathPoints]:
     """Train COMMOD with what is known of its λ_fair path; the model, and what is known of the path then."""
     path = _warm_start(scene, settings, points)
-    return train_model(scene, settings, path, report), dict(path.rungs)
+    return train_model(scene, settings, path, report), dict(path.solved)
 
 
 def solve_path(
@@ -94,7 +94,7 @@ def solve_path(
     for done, value in enumerate(values, start=1):
         _train(scene, replace(settings, lambda_fair=value), path, None)
         report(done / len(values))
-    return None, dict(path.rungs)
+    return None, dict(path.solved)
 
 
 def wanted_refits(result: FitResult, drawn: Drawn) -> int:
@@ -104,9 +104,9 @@ def wanted_refits(result: FitResult, drawn: Drawn) -> int:
 
 
 def some_refits(
-    result: FitResult, drawn: Drawn, first: int, count: int, points: Ladders | None, report: Progress | None = None
-) -> tuple[Refits, Ladders]:
+    result: FitResult, drawn: Drawn, first: int, count: int, points: SolvedPaths | None, report: Progress | None = None
+) -> tuple[Refits, SolvedPaths]:
     """The model fitted again, `count` times from number `first` on, and the paths of these refits."""
     points = {} if points is None else points
-    how: dict[str, Any] = {"drawn": drawn, "first": first, "count": count, "ladders": points, "report": report}
+    how: dict[str, Any] = {"drawn": drawn, "first": first, "count": count, "solved": points, "report": report}
     return refit(result.scene, result.cell, result.settings.fairness, **how), points

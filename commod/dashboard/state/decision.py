@@ -104,7 +104,7 @@ def forget_record() -> None:
 
 
 def data_of_record(record: dict[str, Any]) -> Task | None:
-    """The data of a decision as they are here: those that ship, else the table that this session has brought."""
+    """The data of a decision as they are here: those that ship, else the table that this session has uploaded."""
     name = record["data"]["name"]
     if is_shipped(name):
         return load_task(name)

@@ -146,8 +146,8 @@ REQUIRED = "req"
 
 def rules_of(task: str) -> dict[str, Rule]:
     """The requirements that can be told of a task: none of a criterion that is not offered on it."""
-    told = criteria_of(task)
-    untold = {criterion.figure_name for name, criterion in CRITERIA.items() if name not in told}
+    defined = criteria_of(task)
+    untold = {criterion.figure_name for name, criterion in CRITERIA.items() if name not in defined}
     return {name: rule for name, rule in RULES.items() if name not in untold}
 
 
@@ -155,11 +155,11 @@ def applicable(requirements: Requirements, task: str) -> Requirements:
     """What of requirements can be told of a task; features that it does not have cannot be kept out of it."""
     if not requirements:
         return requirements
-    told, known = rules_of(task), features_of(task)
+    rules, known = rules_of(task), features_of(task)
     kept_out = tuple(name for name in requirements.kept_out if name in known)
     if len(kept_out) == len(known):  # which would leave nothing to an update
         kept_out = ()
-    limits = {name: limit for name, limit in requirements.limits.items() if name in told}
+    limits = {name: limit for name, limit in requirements.limits.items() if name in rules}
     return Requirements(**limits, kept_out=kept_out, direction=requirements.direction)
 
 

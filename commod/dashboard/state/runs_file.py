@@ -105,10 +105,10 @@ def default_name(settings: Settings) -> str:
     names |= {"seed": "split", "threshold": "cut-off"}
     parts = {name: f"{short} {words[name]}" for name, short in names.items()}
     parts |= {"f": words["f"], "fairness": CRITERIA[settings.fairness].short}
-    told = [
+    first, *rest = (
         part for name, part in parts.items() if name == "lambda_fair" or getattr(settings, name) != getattr(usual, name)
-    ]
-    name, *rest = [f"{data_in_words(settings)}: {told[0]}", *told[1:]]
+    )
+    name = f"{data_in_words(settings)}: {first}"
     for part in rest:  # as many as there is room for
         if len(f"{name}, {part}") > MAX_NAME - 2:
             return clean_name(f"{name} …")
@@ -141,15 +141,15 @@ def differing_figures(claimed: Figures, here: Figures) -> list[str]:
     def same(said: float | None, found: float | None) -> bool:
         return said is found if said is None or found is None else abs(said - found) <= TOLERANCE
 
-    told = []
+    sentences = []
     for model, values in claimed.items():
         for name, said in values.items():
             found, figure = here[model][name], FIGURES[name]
             if not same(said, found):
                 share = "share of " if figure.of_change and figure.percent else ""
                 what = f"{share}{figure.in_sentence} of {model}"
-                told.append(f"{what} is {shown(said)} in the file and {shown(found)} here")
-    return told
+                sentences.append(f"{what} is {shown(said)} in the file and {shown(found)} here")
+    return sentences
 
 
 def _read_figures(value: Any) -> Figures | None:

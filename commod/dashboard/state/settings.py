@@ -63,8 +63,8 @@ def criteria_of(task: str) -> dict[str, str]:
     """Name to title of the criteria that can be told of a task: those of errors need people of either outcome."""
     loaded = load_task(task)
     counts = loaded.outcomes_by_group
-    told = (counts[compared_groups(loaded.test_share * counts.sum(axis=1))] >= LEAST_OF_AN_OUTCOME).all()
-    return {name: criterion.label for name, criterion in CRITERIA.items() if told or not criterion.by_label}
+    enough = (counts[compared_groups(loaded.test_share * counts.sum(axis=1))] >= LEAST_OF_AN_OUTCOME).all()
+    return {name: criterion.label for name, criterion in CRITERIA.items() if enough or not criterion.by_label}
 
 
 def base_models_of(task: str) -> dict[str, str]:
@@ -196,7 +196,7 @@ class Settings:
         return self.scene(), self.fairness
 
     def line(self) -> tuple[SceneKey, Settings]:
-        """The same for all models that differ in λ_fair and k only: they climb one ladder."""
+        """The same for all models that differ in λ_fair and k only: they share one path."""
         return self.scene(), replace(self.model(), lambda_fair=0.0, k=1)
 
     def commod_arguments(self) -> dict[str, Any]:

@@ -202,8 +202,8 @@ def html_table(
     `dense`: whether it has so many columns that they are to stand closer.
     """
     table = style() + piece("table", headings, rows, caption, marked, text, tall, dense)
-    told = {name: says for name, says in headings.items() if says} if isinstance(headings, Mapping) else {}
-    return table + piece("meanings", told.items()) if told else table
+    meanings = {name: says for name, says in headings.items() if says} if isinstance(headings, Mapping) else {}
+    return table + piece("meanings", meanings.items()) if meanings else table
 
 
 @dataclass(frozen=True)
@@ -232,11 +232,11 @@ def html_sortable(
     def plain(key: float | None) -> str:
         return "" if key is None or key != key else f"{key:.12g}"  # NaN, too
 
-    told = [
+    sections = [
         (name, title, [(marked, [(shown, plain(key)) for shown, key in cells]) for marked, cells in rows])
         for name, title, rows in families
     ]
-    return style() + piece("sortable", columns, told, caption)
+    return style() + piece("sortable", columns, sections, caption)
 
 
 def html_meanings(meanings: Mapping[str, str]) -> Markup:

@@ -116,9 +116,9 @@ def named_first(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> int:
 
 def _rates(language: str, spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> str:
     code = named_first(spec, rows)
-    told = {when: of_100(language, rows[code][f"of_100_{when}"], rows[code][when]) for when in ("now", "before")}
+    values = {when: of_100(language, rows[code][f"of_100_{when}"], rows[code][when]) for when in ("now", "before")}
     yes, who = declared(language, spec.outcomes[1]), called(language, spec, code)
-    return phrase(language, "verdict.rates", yes=yes, who=who, **told)
+    return phrase(language, "verdict.rates", yes=yes, who=who, **values)
 
 
 def cost_of_limits(

@@ -20,8 +20,8 @@ def impact_in_words(scene: Scene, decisions: Any) -> dict[str, tuple[str, str]]:
         return dict.fromkeys(("Adverse impact ratio", "Fisher's exact test"), ("–", "nothing to compare"))
     side = "at or above 4/5" if found.ratio >= FOUR_FIFTHS else "below 4/5"
     p = "p < 0.001" if found.p_value < 0.001 else f"p = {found.p_value:.3f}"
-    told = "chance may explain it" if found.p_value >= 0.05 else BEYOND
+    text = "chance may explain it" if found.p_value >= 0.05 else BEYOND
     return {
         "Adverse impact ratio": (f"{found.ratio:.3f}", f"{side}\n{found.lowest} to {found.highest}"),
-        "Fisher's exact test": (p, told),
+        "Fisher's exact test": (p, text),
     }

@@ -92,10 +92,12 @@ def effect_of(scene: Scene, decisions: Any) -> Effect:
 def in_peoples_words(scene: Scene, decisions: Any) -> list[str]:
     """`effect_of` a model, in sentences."""
     found = effect_of(scene, decisions)
-    told = [say("room.of_100", who=who, now=now, before=before, yes=found.yes) for who, now, before in found.of_100]
+    sentences = [
+        say("room.of_100", who=who, now=now, before=before, yes=found.yes) for who, now, before in found.of_100
+    ]
     better_worse = {"better": found.better, "worse": found.worse, "of": found.n, "people": found.people}
     now, before = found.right
-    return [*told, say("room.better_worse", **better_worse), say("room.right_of_100", now=now, before=before)]
+    return [*sentences, say("room.better_worse", **better_worse), say("room.right_of_100", now=now, before=before)]
 
 
 def bullets(texts: list[str]) -> str:

@@ -49,7 +49,7 @@ class Known:
     shows_door: bool = True  # whether the board shows how to come in, large
     secret: str = ""  # of the leader's link; the store does not know it
     reason: str = ""  # what was written last about a vote, sent or not
-    trouble: str = ""  # what could not be done, in a sentence, told once
+    problem: str = ""  # what could not be done, in a sentence, told once
     followed: tuple[str, str] | None = None  # lesson and step gone to with the others
     goes_there: bool = False  # whether they asked to be led to the room's step
     stands_at: str = ""
@@ -89,7 +89,7 @@ def attempt(what: Callable[[RoomStore], Result]) -> Result | None:
     try:
         return what(rooms.store())
     except RoomError as error:
-        known().trouble = say(error.key, **error.facts)
+        known().problem = say(error.key, **error.facts)
         return None
 
 
@@ -100,9 +100,9 @@ def act(what: Callable[[RoomStore], object]) -> bool:
 
 def tell_trouble() -> None:
     """What could not be done, once."""
-    if trouble := known().trouble:
-        known().trouble = ""
-        st.warning(escape_markdown(trouble), icon=":material/warning:")
+    if problem := known().problem:
+        known().problem = ""
+        st.warning(escape_markdown(problem), icon=":material/warning:")
 
 
 def sit_down(seat: Seat) -> None:
@@ -113,7 +113,7 @@ def sit_down(seat: Seat) -> None:
 
 def leave() -> None:
     """Be in no room any more; the setting and the lesson stay as they are."""
-    known.set(Known(trouble=known().trouble))
+    known.set(Known(problem=known().problem))
     session.carry(room="", seat="")
     session.state().frozen = False
 
@@ -132,7 +132,7 @@ def present() -> Here | None:
         here = rooms.store().present(carried["room"], carried["seat"], browser=browser())
     except RoomError as error:
         is_gone = error.reason == "no_room"
-        mine.trouble = say("room.is_gone") if is_gone else say(error.key, **error.facts)
+        mine.problem = say("room.is_gone") if is_gone else say(error.key, **error.facts)
         if is_gone:
             leave()
         elif error.reason == "no_seat":  # of another browser, or taken away
@@ -140,7 +140,7 @@ def present() -> Here | None:
             session.state().frozen = False
         return None
     if mine.led and not here.leads:
-        mine.trouble = say("room.no_longer_leads")
+        mine.problem = say("room.no_longer_leads")
     mine.led = here.leads
     session.state().frozen = here.room.frozen and here.room.closed is None and not here.leads
     return here
@@ -170,7 +170,7 @@ def _figures_of(result: FitResult) -> dict[str, float]:
 
 
 def is_for_rooms(settings: Settings) -> bool:
-    """Whether a room may be told of a setting: nothing of data that somebody has brought is stored."""
+    """Whether a room may be told of a setting: nothing of uploaded data is stored."""
     return settings.data in TASKS
 
 
@@ -307,7 +307,7 @@ def _line(script: str, drawn_for: tuple[object, ...] | None) -> None:
     here = present()
     if here is None:
         if is_seated():
-            st.caption(escape_markdown(known().trouble))
+            st.caption(escape_markdown(known().problem))
             return
         st.rerun()
     if drawn_for is None or asked(script, here) != drawn_for:

@@ -22,8 +22,8 @@ def draw_figures(result: FitResult, splits: str = "") -> None:
     tiles = result.keep(f"tiles_{language}", lambda: _tiles(result, language))
     for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
         cell.metric(**tile)
-    told = f" ({escape_markdown(splits)})" if splits else ""
-    st.caption(result.keep(f"below_tiles_{language}{told}", lambda: _below(result, language, told)))
+    text = f" ({escape_markdown(splits)})" if splits else ""
+    st.caption(result.keep(f"below_tiles_{language}{text}", lambda: _below(result, language, text)))
 
 
 def _below(result: FitResult, language: str, splits: str) -> str:

@@ -155,14 +155,14 @@ class ForwardPass:
 
     rows: Tensor  # (n, d)
     hidden: Tensor  # (n, width) after dropout
-    lever: Tensor  # (n, width) d logit / d (weight·x + bias)
+    jacobian: Tensor  # (n, width) d logit / d (weight·x + bias)
     logit: Tensor  # (n,)
 
     def gradients(self, slope: Tensor) -> list[Tensor]:
         """Of a loss with derivative `slope` (n,) in the logits, by each tensor of the network."""
         return [
-            self.lever.T @ (slope[:, None] * self.rows),
-            slope @ self.lever,
+            self.jacobian.T @ (slope[:, None] * self.rows),
+            slope @ self.jacobian,
             slope @ self.hidden,
             slope.sum(),
         ]
@@ -188,8 +188,8 @@ class Network:
     def forward(self, rows: Tensor, kept: Tensor, scale: float) -> ForwardPass:
         """Pass rows through; `kept` has `scale` for the hidden units that are kept, else 0."""
         hidden = torch.addmm(self.bias, rows, self.weight.T).relu_().mul_(kept)
-        lever = hidden.sign().mul_(self.output * scale)  # a sign takes a fifth of the time of a comparison
-        return ForwardPass(rows, hidden, lever, hidden @ self.output + self.output_bias)
+        jacobian = hidden.sign().mul_(self.output * scale)  # a sign takes a fifth of the time of a comparison
+        return ForwardPass(rows, hidden, jacobian, hidden @ self.output + self.output_bias)
 
 
 @dataclass(frozen=True)
@@ -215,18 +215,18 @@ class LinearAdversary:
         """Of its mean cross-entropy, of rows that count so much: in its own tensors, and in the predictor's logits."""
         steep = 1.0 + self.sharpness.abs()
         u = torch.sigmoid(steep * logit)
-        lever = (
+        jacobian = (
             torch.ones(1, len(u)) if y is None else torch.stack([torch.ones_like(y), y, 1.0 - y])
-        )  # inputs = lever·u
+        )  # inputs = jacobian·u
         if self.output.ndim == 1:
-            error = torch.sigmoid(self.output @ (lever * u) + self.bias) - sensitive
+            error = torch.sigmoid(self.output @ (jacobian * u) + self.bias) - sensitive
         else:
-            guess = torch.softmax(self.output @ (lever * u) + self.bias[:, None], dim=0)  # (groups, n)
+            guess = torch.softmax(self.output @ (jacobian * u) + self.bias[:, None], dim=0)  # (groups, n)
             error = guess - (sensitive == torch.arange(len(self.bias))[:, None]).float()
         error = (error if weight is None else error * weight) / len(u)
-        by_input = error * (self.output @ lever)
+        by_input = error * (self.output @ jacobian)
         through = (by_input if error.ndim == 1 else by_input.sum(dim=0)) * u * (1.0 - u)  # d loss / d (steep·logit)
-        by_output = (lever * u) @ error if error.ndim == 1 else error @ (lever * u).T
+        by_output = (jacobian * u) @ error if error.ndim == 1 else error @ (jacobian * u).T
         return [(through @ logit) * self.sharpness.sign(), by_output, error.sum(dim=-1)], steep * through
 
 

@@ -56,7 +56,7 @@ class BiasScoring(LPP):
 def _frontier(rows: Rows, worth: Array, bias: Array, y: Array | None) -> tuple[Array, Array]:
     """Gaps of the rules that no other beats in gap and accuracy, from the smallest gap on, and their weights.
 
-    `worth`: what a positive decision adds to accuracy, errors weighed as f's line has it. `y`: where gaps are by label.
+    `worth`: what a positive decision adds to accuracy, errors weighed by f's cut-off. `y`: where gaps are by label.
     """
     weight = np.ones(len(worth)) if rows.weight is None else rows.weight
     gain, decided = 2.0 * rows.score - 1.0, rows.logit > 0

@@ -17,7 +17,7 @@ from commod.models.validation import check_choice
 
 BANDWIDTH = 0.1
 # λ_mmd values passed on the way up from T ≡ 0: the MMD has many minima, and what is followed leads to one of them.
-LADDER = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+SCHEDULE = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -89,12 +89,12 @@ class Frappe(Scored):
         settings = (self.fairness, self.architecture, self.n_concepts, self.width, max_iter, self.random_state)
         known = rows.memory.of("FRAPPE", rows.X, rows.logit, y, rows.groups, rows.weight, settings)
         self.n_iter_ = 0
-        for rung in [*(rung for rung in LADDER if rung < self.lambda_mmd and linear), self.lambda_mmd]:
-            if rung not in known:  # every λ_mmd passes the same rungs
+        for value in [*(value for value in SCHEDULE if value < self.lambda_mmd and linear), self.lambda_mmd]:
+            if value not in known:  # every λ_mmd passes the same values
                 options = {"maxiter": max_iter}
-                found = minimize(loss, values, args=(rung,), jac=True, method="L-BFGS-B", options=options)
-                known[rung] = found.x, self.n_iter_ + int(found.nit), float(found.fun)
-            values, self.n_iter_, self.loss_ = known[rung]
+                found = minimize(loss, values, args=(value,), jac=True, method="L-BFGS-B", options=options)
+                known[value] = found.x, self.n_iter_ + int(found.nit), float(found.fun)
+            values, self.n_iter_, self.loss_ = known[value]
         torch.nn.utils.vector_to_parameters(torch.from_numpy(values.copy()), parameters)
         self.correction_ = network.rescaler()
         for name in ("concepts_", "concept_weights_"):
@@ -149,8 +149,8 @@ def mmd(u: Array, contrasts: Array) -> tuple[float, Array]:
     waves = _powers(np.exp(1j * omega[0] * u), len(omega))
     difference = waves @ contrasts  # (m, pairs)
     value = float((weight[:, None] * np.abs(difference) ** 2).sum())
-    lever = 2.0 * (weight * omega)[:, None] * np.conj(difference)
-    return value, -((lever.T @ waves).imag * contrasts.T).sum(axis=0)
+    factor = 2.0 * (weight * omega)[:, None] * np.conj(difference)
+    return value, -((factor.T @ waves).imag * contrasts.T).sum(axis=0)
 
 
 def _waves() -> tuple[Array, Array]:

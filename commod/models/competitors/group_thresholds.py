@@ -21,7 +21,7 @@ class OracleROC(GroupAware):
     Parameters
     ----------
     margin : float, default 0.1
-        A score within this distance of one half is decided by group, f's line being moved there. 0 to 0.5.
+        A score within this distance of one half is decided by group, f's cut-off being moved there. 0 to 0.5.
 
     Attributes
     ----------

@@ -80,16 +80,16 @@ def leaves_to_relabel(
     """Which leaves (numbers from 0) get the other decision, in the order taken, and that decision; (n,) arrays."""
     size = np.bincount(sensitive, weight)
     favoured = np.argmax(np.bincount(sensitive, weight * decided) / size)
-    lever = weight / size[sensitive] * np.where(sensitive == favoured, 1.0, -1.0)  # gap = Σ lever·decision
+    share = weight / size[sensitive] * np.where(sensitive == favoured, 1.0, -1.0)  # gap = Σ share·decision
     new = 2 * np.bincount(leaf, weight * decided) <= np.bincount(leaf, weight)  # the other decision, by leaf
     right, was_right = new[leaf] == y, decided == y
     # Rounded, so that ties are ties however the sums were added up.
-    gain = np.round(-np.bincount(leaf, lever * (new[leaf].astype(float) - decided)), 12)
+    gain = np.round(-np.bincount(leaf, share * (new[leaf].astype(float) - decided)), 12)
     loss = np.round(np.bincount(leaf, weight / weight.sum() * (was_right.astype(float) - right)), 12)
     worth = np.divide(gain, loss, out=np.full(len(gain), np.inf), where=loss > 0)
     order = np.lexsort((-gain, -np.round(worth, 9)))
     order = order[gain[order] > 0]
-    left = (lever * decided).sum() - np.append(0.0, np.cumsum(gain[order]))
+    left = (share * decided).sum() - np.append(0.0, np.cumsum(gain[order]))
     enough = left <= epsilon
     order = order[: int(np.argmax(enough)) if enough.any() else len(order)]
     return order, new[order]

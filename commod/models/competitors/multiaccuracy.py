@@ -43,7 +43,7 @@ class MultiaccuracyBoost(Scored):
     Attributes
     ----------
     coef_, intercept_ : (3, d), (3,)
-        What is added to f's logit: for everybody, for those at or below f's line, and for those above.
+        What is added to f's logit: for everybody, for those at or below f's cut-off, and for those above.
     n_iter_, left_ : int, float
         Rounds that moved the score, and the largest value at the end; at most α, unless `max_iter` ended it.
     """

@@ -21,7 +21,7 @@ class ModifiedNaiveBayes(GroupAwareScored):
     The gap is the favoured group's rate of positive decisions less the other's, on the training rows. While it is above
     ε, one hundredth of a count moves at a time (the publication's algorithm for its second approach, Δ = 0.01): if
     fewer decisions are positive than labels, N(+, other) grows and N(−, other) shrinks by Δ·N(−, favoured); else N(−,
-    favoured) grows and N(+, favoured) shrinks by Δ·N(+, other). f is not edited: it says where the line is (a budget is
+    favoured) grows and N(+, favoured) shrinks by Δ·N(+, other). f is not edited: it sets the cut-off (a budget is
     one of the naive Bayes' own decisions), and changes are counted against it. S is needed at predict.
 
     Ours: a step that would empty a cell goes the other way, and where neither is left the moving ends. At another line

@@ -23,7 +23,7 @@ class RNF(Scored):
     one of the same label and another group, drawn from the batch: the head c learns the mean of their two softened
     scores from the mean of their two encodings, and is held to one answer on the way from one to the other, L =
     (c(½z₁+½z₂) − ½(p₁+p₂))² + α·Σ_λ |c(λz₁+(1−λ)z₂) − c(½z₁+½z₂)|, λ = 0.6, 0.7, 0.8, 0.9 (Eqs. 1, 3 and 4, with the
-    groups as they are: the publication's RNF_GT). p = σ(logit/T). f is not edited: it says where the line is (a budget
+    groups as they are: the publication's RNF_GT). p = σ(logit/T). f is not edited: it sets the cut-off (a budget
     is one of the network's own decisions), and changes are counted against it. S is not needed at predict. One training
     serves both criteria.
 

@@ -43,8 +43,8 @@ class OxonFair(ByMembership):
     Attributes
     ----------
     lines_ : (groups + 1,)
-        Distance from f's line, in logits, above which people guessed to be in each group are decided positively; last,
-        those who cannot be guessed.
+        Distance from f's cut-off, in logits, above which people guessed to be in each group are accepted; last, those
+        who cannot be guessed.
     """
 
     alpha: float = 0.05
@@ -98,7 +98,7 @@ class OxonFair(ByMembership):
         else:
             lowest = 1.0 - rates[..., 0].max(axis=-1)
         broken = np.maximum(np.maximum(gap - self.alpha, self.least_rate - lowest), 0.0).round(12)
-        right = positive.sum(axis=-2) @ [-self.threshold_, 1.0 - self.threshold_]  # errors weigh as f's line has it
+        right = positive.sum(axis=-2) @ [-self.threshold_, 1.0 - self.threshold_]  # errors weighed by f's cut-off
         place = np.where(broken == broken.min(), right, -np.inf).argmax()
         return tuple(int(each) for each in np.unravel_index(place, right.shape))
 

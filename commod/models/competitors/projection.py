@@ -61,16 +61,16 @@ class FST(_Projection):
 
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
         score = rows.score
-        lever = (group - everyone).reshape(len(score), -1)  # (n, constraints)
-        size = lever.shape[1]
+        constraints = (group - everyone).reshape(len(score), -1)  # (n, constraints)
+        size = constraints.shape[1]
 
         def dual(signed: Array) -> tuple[float, Array]:
             """Negative dual in the positive and the negative part of each multiplier."""
             multiplier = signed[:size] - signed[size:]
-            tilt = lever @ multiplier
+            tilt = constraints @ multiplier
             g = _tilted(score, tilt)
             value = -(score * np.log(g) + (1 - score) * np.log(1 - g)) + tilt * g
-            slope = lever.T @ rows.weighed(g) / rows.total
+            slope = constraints.T @ rows.weighed(g) / rows.total
             penalty = self.epsilon * signed.sum() + 0.5 * RIDGE * float(signed @ signed)
             return penalty - float(rows.mean(value)), np.concatenate([-slope, slope]) + self.epsilon + RIDGE * signed
 
@@ -123,14 +123,14 @@ class FairProjection(_Projection):
 
     epsilon: float = 0.1
 
-    def _levers(self, group: Array, everyone: Array) -> Array:
+    def _constraints(self, group: Array, everyone: Array) -> Array:
         """What each bound of a class weighs a row with, shape (n, 2, conditions, groups)."""
         slack = self.epsilon * everyone
         return np.stack([group - everyone - slack, everyone - group - slack], axis=1)
 
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
-        score, levers = rows.score, self._levers(group, everyone)
-        flat = levers.reshape(len(score), -1)
+        score, constraints = rows.score, self._constraints(group, everyone)
+        flat = constraints.reshape(len(score), -1)
         size = flat.shape[1]
         log_f = np.log(np.clip(np.column_stack([1 - score, score]), 1e-12, 1.0))
 
@@ -143,8 +143,8 @@ class FairProjection(_Projection):
             value = float(rows.mean(norm)) + 0.5 * RIDGE * float(multiplier @ multiplier)
             return value, slope.ravel() + RIDGE * multiplier
 
-        return _least(dual, 2 * size).reshape(2, *levers.shape[1:])
+        return _least(dual, 2 * size).reshape(2, *constraints.shape[1:])
 
     def _margin(self, rows: Rows) -> Array:
-        levers = self._levers(*self._tilts(rows))
-        return rows.logit + (levers * (self.multipliers_[0] - self.multipliers_[1])).sum(axis=(1, 2, 3))
+        constraints = self._constraints(*self._tilts(rows))
+        return rows.logit + (constraints * (self.multipliers_[0] - self.multipliers_[1])).sum(axis=(1, 2, 3))

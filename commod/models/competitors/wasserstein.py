@@ -70,7 +70,7 @@ class Wass1PostProcessing(GroupAwareScored):
 
 # β passed on the way up from a plain logistic regression: the penalty is not convex, and what is followed leads to one
 # minimum whatever is asked for.
-LADDER = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+SCHEDULE = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 # |t| is √(t² + this²) less this, so that the loss has a derivative where two groups' scores meet.
 ROUNDING = 1e-3
 
@@ -82,7 +82,7 @@ class Wass1LogisticRegression(Scored):
     Loss: mean cross-entropy + β·Σ_s P(s)·W₁(scores of s, barycentre) + ‖w‖²/2n, the last as scikit-learn's default. The
     barycentre is the one that makes the sum least: at each rank the median of the groups' quantiles by their sizes, so
     that the derivative moves each score towards the barycentre's quantile of its rank. L-BFGS on all rows, from the
-    plain regression up to β. f is not edited: it says where the line is (a budget is one of the regression's own
+    plain regression up to β. f is not edited: it says where the cut-off is (a budget is one of the regression's own
     decisions), and changes are counted against it; a logistic regression f is the model at β = 0. S is not needed at
     predict.
 
@@ -124,12 +124,12 @@ class Wass1LogisticRegression(Scored):
         theta = np.zeros(X.shape[1])
         known = rows.memory.of("Wass-1", X, y, rows.groups, weight, self.max_iter)
         self.n_iter_ = 0
-        for rung in [0.0, *(rung for rung in LADDER if rung < self.beta), self.beta]:
-            if rung not in known:  # every β passes the same rungs
+        for value in [0.0, *(value for value in SCHEDULE if value < self.beta), self.beta]:
+            if value not in known:  # every β passes the same values
                 options = {"maxiter": self.max_iter, "ftol": 1e-12, "gtol": 1e-8}
-                found = minimize(loss, theta, args=(rung,), jac=True, method="L-BFGS-B", options=options)
-                known[rung] = found.x, self.n_iter_ + int(found.nit)
-            theta, self.n_iter_ = known[rung]
+                found = minimize(loss, theta, args=(value,), jac=True, method="L-BFGS-B", options=options)
+                known[value] = found.x, self.n_iter_ + int(found.nit)
+            theta, self.n_iter_ = known[value]
         self.coef_, self.intercept_ = theta[:-1], float(theta[-1])
         own = X @ theta
         self.penalty_ = distance_to_barycentre(sigmoid(own), rows.groups, weight)[0]

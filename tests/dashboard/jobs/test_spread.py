@@ -180,13 +180,13 @@ def test_without_fork_the_server_computes(monkeypatch, kind):
 def test_refits_in_parts_and_by_paths_are_the_same_to_the_last_digit(drawn):
     result = fit_result(SETTINGS)
     once = tasks.some_refits(result, drawn, 0, 4, None)[0]
-    first, ladders = tasks.some_refits(result, drawn, 0, 2, None)
+    first, solved = tasks.some_refits(result, drawn, 0, 2, None)
     parts = [first, tasks.some_refits(result, drawn, 2, 2, None)[0]]
     same(tasks.Refits.joined(parts), once)
     further = fit_result(replace(SETTINGS, lambda_fair=3.5))
-    assert {0, 1} == set(ladders)
-    assert all(ladders.values())
-    same(tasks.some_refits(further, drawn, 0, 2, ladders)[0], tasks.some_refits(further, drawn, 0, 2, None)[0])
+    assert {0, 1} == set(solved)
+    assert all(solved.values())
+    same(tasks.some_refits(further, drawn, 0, 2, solved)[0], tasks.some_refits(further, drawn, 0, 2, None)[0])
 
 
 def same(one, other):

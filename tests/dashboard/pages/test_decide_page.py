@@ -397,7 +397,7 @@ def test_a_changed_decision_and_one_about_other_data_are_told(signed):
     assert "was changed since it was signed" in app.error[0].value
     other = sealed(record, data=record["data"] | {"name": "own-1"})
     app = fine(upload(run(PAGE), record_json(other).encode()))
-    assert "about a table that somebody brought" in app.info[0].value
+    assert "about an uploaded table" in app.info[0].value
     other = sealed(record, data=record["data"] | {"name": "german"})
     app = upload(run(PAGE), record_json(other).encode())
     app = next(button for button in app.button if button.label.startswith("Train it again")).click().run()
@@ -459,7 +459,7 @@ def test_a_decision_about_uploaded_data_goes_with_them():
     record = record_of(app)
     assert record["data"]["name"].startswith("own-")
     other = fine(upload(run(PAGE), record_json(record).encode()))  # another session
-    assert "about a table that somebody brought" in other.info[0].value
+    assert "about an uploaded table" in other.info[0].value
     fine(upload(app, record_json(record).encode()))
     next(button for button in app.button if button.label.startswith("Train it again")).click().run()
     assert not app.exception

@@ -382,7 +382,7 @@ def test_data_without_a_datasheet_and_scores_in_a_column():
     task = replace(result.task, spec=spec, datasheet="", roles={"sensitive": "race <b>"})
     scene = replace(result.scene, f="my <b> score", task=task)
     text = Reader(report(replace(result, scene=scene), found=(result.evidence(), result.merit(), refits(result)))).text
-    assert "No datasheet: the table was brought by the user." in text
+    assert "No datasheet: the user uploaded the table." in text
     assert "python -m commod fit 'my file.csv' --roles roles.json" in text
     assert '"sensitive": "race <b>"' in text
     assert "scores in the column “my <b> score”" in text

@@ -289,7 +289,7 @@ def test_what_was_done_is_a_table(seen):
 def test_what_is_wrong_with_the_opening_model_is_said_first_and_the_papers_form_is_a_click_away(monkeypatch):
     opened = Start({"lambda_fair": 4.0, "update": "decisions"}, "So it opens.", {"lambda_fair": 2.0, "update": "ratio"})
     monkeypatch.setattr(tasks.start, "function", lambda scene, fairness, report=None: opened)
-    monkeypatch.setattr(page, "trouble_in_words", lambda result: [f"Trouble at {result.settings.lambda_fair:g}."])
+    monkeypatch.setattr(page, "concerns_in_words", lambda result: [f"Trouble at {result.settings.lambda_fair:g}."])
     app = use_the_example()
     assert told(app, "Trouble at 4.")
     assert "They open by counting changed decisions." in app.success[0].value

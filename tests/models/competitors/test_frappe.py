@@ -152,7 +152,7 @@ def test_loss_and_slope_handed_to_the_optimiser(monkeypatch, architecture, fairn
     seen = []
 
     def look(loss, start, args, **options):
-        if args == (weight,):  # the last rung of the ladder
+        if args == (weight,):  # the last value
             nothing = start.copy()
             nothing[-3 if architecture == "linear" else -4 :] = 0  # T ≡ 0
             at_f, _ = loss(nothing, weight)

@@ -78,9 +78,9 @@ class Candidate:
     @property
     def subject(self) -> str:
         """As it is called in a sentence."""
-        told = {SCREEN: "the model on your screen", KEPT_F: "f"}.get(self.name, self.title)
-        told = told.replace(BEST, "'s best")
-        return f"{told} ({AS_F})" if self.is_as_f else told
+        text = {SCREEN: "the model on your screen", KEPT_F: "f"}.get(self.name, self.title)
+        text = text.replace(BEST, "'s best")
+        return f"{text} ({AS_F})" if self.is_as_f else text
 
     @property
     def is_as_f(self) -> bool:
@@ -129,8 +129,8 @@ def on_screen(result: FitResult, required: Requirements) -> Candidate:
 def _refits_are_coming(checked: pd.DataFrame) -> pd.DataFrame:
     """The same, where it takes refits to tell and they are being computed."""
     waits = (checked["requirement"] == "again") & checked["value"].isna()
-    told = "It takes refits to tell, and they are being computed."
-    return checked.assign(sentence=checked["sentence"].mask(waits, told))
+    text = "It takes refits to tell, and they are being computed."
+    return checked.assign(sentence=checked["sentence"].mask(waits, text))
 
 
 def refits_of_screen(result: FitResult) -> Refits | None:

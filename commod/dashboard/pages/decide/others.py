@@ -100,8 +100,8 @@ class Beside:
             return
         free = session.can_go_to(best.there)
         with place.container(border=True, horizontal=True, vertical_alignment="center"):
-            told = verdict_in_words(best.checked, best.facts.people, f"{sweeps.label_of(best.name)} at {best.setting}")
-            st.markdown(f"{told} It makes {AS_F}." if best.is_as_f else told)
+            text = verdict_in_words(best.checked, best.facts.people, f"{sweeps.label_of(best.name)} at {best.setting}")
+            st.markdown(f"{text} It makes {AS_F}." if best.is_as_f else text)
             st.button(
                 "Take this setting",
                 icon=":material/tune:",

@@ -37,12 +37,12 @@ def show() -> None:
     # Who may choose the split may choose the verdict; the others are requirements here.
     result = current_model(without=("seed", "direction", "without", "reason"))
     session.keep_link(**sweeps.link())
-    told = st.empty()
+    place = st.empty()
     st.header("What do you require?", anchor="required", help=rules_in_words(session.current().task_name))
     required = draw_requirements()
     draw_sealed(result)
     if not required:
-        told.markdown("Say what a model must do. Each requirement is checked on people it has not learnt from.")
+        place.markdown("Say what a model must do. Each requirement is checked on people it has not learnt from.")
         go_on()  # nothing
         pairs.show(required)
         checking = draw_uploaded_record()
@@ -52,7 +52,7 @@ def show() -> None:
     beside = others.Beside(session.current(), result, required)
     answers, here = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
     sentence = verdict_in_words(here.checked, here.facts.people, "The model on your screen")
-    told.markdown(f"**{ANSWERS[here.verdict]}** {sentence}")
+    place.markdown(f"**{ANSWERS[here.verdict]}** {sentence}")
     st.header("Does it hold?", anchor="verdict", help=EXPLAINED)
     verdict.draw_verdict(here, required, answers)
     st.header("Does another model do better?", anchor="others", help=tip("lda"))

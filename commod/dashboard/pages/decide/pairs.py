@@ -118,8 +118,8 @@ def _ask(asking: Asking, offer: Offer, pair: tuple[int, int]) -> None:
     number = len(asking.answers) - skipped + 1
     apart = f" ({skipped} skipped)" if skipped else ""
     st.markdown(f"**Question {number}** of {FEWEST} to {MOST}{apart}: which one would you rather answer for?")
-    told = [in_peoples_words(offer.scene, offer.decisions(place)) for place in pair]
-    for letter, texts, cell in zip("ab", told, st.columns(2, gap="small"), strict=True):
+    sentences = [in_peoples_words(offer.scene, offer.decisions(place)) for place in pair]
+    for letter, texts, cell in zip("ab", sentences, st.columns(2, gap="small"), strict=True):
         with cell.container(border=True, height="stretch", vertical_alignment="distribute"):
             st.markdown(f"**Model {letter.upper()}**\n\n{bullets(texts)}")
             # The keys stay the same from one question to the next, and with them the focus of the keyboard.
@@ -159,17 +159,17 @@ def _tell(asking: Asking, offer: Offer) -> None:
         st.info(f"Too few questions were answered to tell: {found.told} of {len(asking.answers)}.")
         _start_again(offer)
         return
-    there, told = offer.there(found.place), "You prefer the old model, unchanged"
+    there, text = offer.there(found.place), "You prefer the old model, unchanged"
     if (offer.decisions(found.place) != offer.scene.decisions_test).any():
-        told = f"Your answers lead to {in_words(there)}"
+        text = f"Your answers lead to {in_words(there)}"
     with st.container(border=True):
-        st.markdown(f"**{told}.**")
+        st.markdown(f"**{text}.**")
         st.markdown(bullets(in_peoples_words(offer.scene, offer.decisions(found.place))))
         st.markdown(certainty_in_words(found))
         with st.container(horizontal=True, gap="small"):
             _take(there)
             _start_again(offer)
-    say_aloud(f"{told}.")
+    say_aloud(f"{text}.")
 
 
 def _take(there: Settings) -> None:
@@ -194,14 +194,14 @@ def certainty_in_words(found: Preference) -> str:
     """How sure the answers are of the model, and how consistent they were: if they are not, nothing is sure."""
     if not found.choices:
         return "**This is a guess:** you saw no difference in any pair."
-    told = "**Your answers do not clearly fit together, so take this setting with care.**"
+    text = "**Your answers do not clearly fit together, so take this setting with care.**"
     if found.fits:
-        told = (
+        text = (
             f"**Your answers fit together, and are {found.sure:.0%} sure** that this is the best for you among "
             "COMMOD's models, or nearly: of the distance between your best and your worst model it then loses at most "
             "a twentieth."
         )
-    told += f" One preference explains {found.explained} of {count_of(found.choices, 'choice')} between A and B."
+    text += f" One preference explains {found.explained} of {count_of(found.choices, 'choice')} between A and B."
     if found.repeated:
-        told += f" Asked again with the sides swapped, you gave the same answer {found.same} of {found.repeated} times."
-    return told
+        text += f" Asked again with the sides swapped, you gave the same answer {found.same} of {found.repeated} times."
+    return text

@@ -30,17 +30,17 @@ def draw_sealed(result: FitResult) -> None:
         other = replace(session.current(), sealed="" if sealed else "half")
         free = session.can_go_to(other)
         about = mirrored("sealed", sealed is not None, lambda _: session.go_to(other))
-        told = tip("sealed") if free else tip("frozen")
-        st.toggle("Seal half of the test people until you decide", disabled=not free, help=told, **about)
+        text = tip("sealed") if free else tip("frozen")
+        st.toggle("Seal half of the test people until you decide", disabled=not free, help=text, **about)
     if sealed is None:
         if not shipped:
             st.caption("Nobody is sealed in these data, so nothing can be confirmed. The switch is on Your data.")
         return
-    told = f"{len(sealed.known()):,} people are sealed: no page looks at them. Your decision opens them."
+    text = f"{len(sealed.known()):,} people are sealed: no page looks at them. Your decision opens them."
     if times := len(openings(data)):
-        told = f"The sealed people were opened {count_of(times, 'time')}. If you decide again, the record says so."
+        text = f"The sealed people were opened {count_of(times, 'time')}. If you decide again, the record says so."
     practice = " This is practice, since the data are public. On your own data it counts." if shipped else ""
-    st.caption(f":material/lock: {told}{practice}")
+    st.caption(f":material/lock: {text}{practice}")
 
 
 def open_for(record: dict[str, Any], result: FitResult, place: Any) -> None:

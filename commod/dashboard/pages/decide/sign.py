@@ -107,14 +107,14 @@ def _press() -> None:
 def _say_how_it_stands(decided: Candidate) -> None:
     """What is signed, before it is; a requirement that is not met is no hindrance, and stands in the record."""
     subject = decided.subject if decided.cell is None else with_capital(decided.subject)
-    told = verdict_in_words(decided.checked, decided.facts.people, subject)
+    text = verdict_in_words(decided.checked, decided.facts.people, subject)
     if decided.collapse:
-        told += f" {decided.collapse}"
+        text += f" {decided.collapse}"
     if decided.verdict != "pass":
-        told += " It can be signed all the same: the record says so."
+        text += " It can be signed all the same: the record says so."
     if decided.facts.changed and not decided.facts.n_refits:
-        told += " There are no refits of it yet, so the record will tell of intervals over people only."
-    st.caption(escape_markdown(told))
+        text += " There are no refits of it yet, so the record will tell of intervals over people only."
+    st.caption(escape_markdown(text))
 
 
 def _rejected(others: Sequence[Candidate], decided: Candidate) -> dict[str, str]:
@@ -201,16 +201,16 @@ def _make(result: FitResult, decided: Candidate, required: Requirements, rejecte
     sha256 = result_of(tasks.hash_of_data(settings), place, "Hashing the data")
     what = (decided.cell, settings.fairness, required, decided.facts)
     tried = {name: len(found) for name, found in session.tried_on(settings.data).items()}
-    told = None if scene.task.sealed is None else tried
-    sign(make_record(signature, scene, decided.decisions, *what, sha256=sha256, tried=told))
+    openings = None if scene.task.sealed is None else tried
+    sign(make_record(signature, scene, decided.decisions, *what, sha256=sha256, tried=openings))
     shown.set("sign")
-    if told is None:  # else the sealed people are opened first
+    if openings is None:  # else the sealed people are opened first
         st.rerun()
 
 
 def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements) -> None:
     """What was signed, and the file of it."""
-    told = record["signature"]
+    signature = record["signature"]
     verdicts = [each["verdict"] for each in record["verdicts"]]
     open_ones = [
         f"{count_of(verdicts.count(name), 'requirement')} {words}"
@@ -220,8 +220,9 @@ def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements)
     despite = f" with {' and '.join(open_ones)}" if open_ones else ""
     with st.container(border=True):
         st.markdown(
-            f":material/lock: **Signed{despite}** on {told['signed']}, in the name of {escape_markdown(told['who'])}, "
-            f"{escape_markdown(told['role'])}; look again on {told['look_again']}."
+            f":material/lock: **Signed{despite}** on {signature['signed']}, in the name of "
+            f"{escape_markdown(signature['who'])}, {escape_markdown(signature['role'])}; "
+            f"look again on {signature['look_again']}."
         )
         if confirmation(record):
             tell_opened(record)

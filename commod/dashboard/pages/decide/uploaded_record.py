@@ -56,7 +56,7 @@ def draw_uploaded_record() -> Pending | None:
     task = data_of_record(here.record)
     if task is None:
         st.info(
-            "This decision is about a table that somebody brought. Upload the table on the page “Your data” to train "
+            "This decision is about an uploaded table. Upload the table on the page “Your data” to train "
             "its model again here.",
             icon=":material/upload_file:",
         )
@@ -146,8 +146,8 @@ def _line(name: str) -> str:
     figure = FIGURES.get(name.removeprefix("f_"))
     if figure is not None:
         return f"{figure.short_title} of {'f' if name.startswith('f_') else 'the model'}"
-    told = {"data": "Hash of the data", "rows": "Rows of the data", "read as": "How the file was read"}
-    return (told | {"people": "People tested on", "kept out": "Features kept out"}).get(name, name)
+    names = {"data": "Hash of the data", "rows": "Rows of the data", "read as": "How the file was read"}
+    return (names | {"people": "People tested on", "kept out": "Features kept out"}).get(name, name)
 
 
 def _compare(here: UploadedRecord) -> None:

@@ -35,8 +35,8 @@ def draw_verdict(shown: Candidate, required: Requirements, answers: Mapping[str,
             icon=":material/warning:",
         )
     st.markdown(lines_of_verdicts(shown.checked))
-    if told := worth_knowing(answers, required):
-        st.markdown(f":orange[:material/error:] **Not required, yet worth knowing:** {escape_markdown(told)}")
+    if text := worth_knowing(answers, required):
+        st.markdown(f":orange[:material/error:] **Not required, yet worth knowing:** {escape_markdown(text)}")
     _offer_to_keep(shown, required)
 
 
@@ -54,8 +54,8 @@ def _offer_to_keep(shown: Candidate, required: Requirements) -> None:
     here = session.current()
     there = keeping(here, required)
     free = session.can_go_to(there)
-    told = {"kept_out": "keep these features out", "direction": ONE_WAY.get(required.direction, "")}
-    broken = [told[name] for name in told if verdicts.get(name, "pass") != "pass"]
+    values = {"kept_out": "keep these features out", "direction": ONE_WAY.get(required.direction, "")}
+    broken = [values[name] for name in values if verdicts.get(name, "pass") != "pass"]
     st.button(
         f"Train it so: {' and '.join(broken)}",
         icon=":material/tune:",
@@ -120,15 +120,15 @@ def _together(one: Candidate) -> tuple[str, str, str]:
     sign = f"{VERDICTS[one.verdict]} {one.verdict}"
     if one.collapse:
         return "fail", "✗ collapsed", one.collapse
-    told = f"meets {met_in_words(one.checked['verdict'])}"
+    text = f"meets {met_in_words(one.checked['verdict'])}"
     untold = int((one.checked["verdict"] == "cannot tell").sum())
-    return _KINDS[one.verdict], sign, f"{told}\n{untold} cannot be told" if untold else told
+    return _KINDS[one.verdict], sign, f"{text}\n{untold} cannot be told" if untold else text
 
 
 def _impact(one: Candidate, result: FitResult) -> tuple[str, str, str]:
     """Adverse impact, with its ratio unless P-Rule says the same above."""
-    (ratio, told), (p, chance) = impact_in_words(result.scene, one.decisions).values()
-    side, _, who = told.partition("\n")
+    (ratio, text), (p, chance) = impact_in_words(result.scene, one.decisions).values()
+    side, _, who = text.partition("\n")
     p_rule = one.checked.set_index("requirement")["value"].get("p_rule", math.nan)
     same = ratio == RULES["p_rule"].show(p_rule)
     if not who:

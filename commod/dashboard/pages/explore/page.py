@@ -4,7 +4,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, first_paint, let_picture_come, submit
-from commod.dashboard.model.fitted import FitResult, trouble_in_words
+from commod.dashboard.model.fitted import FitResult, concerns_in_words
 from commod.dashboard.pages.explore import target, tour
 from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.groups import draw_groups
@@ -73,7 +73,7 @@ def show() -> None:
             if numbers.open:
                 draw_people()
                 draw_points()
-        for sentence in trouble_in_words(result):
+        for sentence in concerns_in_words(result):
             st.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
         near = is_near("explore.below") or target.is_searching() or tour.is_at("why")
     rest = _begin_rest(settings, result) if near else _compute_rest(settings, result)

@@ -49,8 +49,8 @@ def show() -> None:
     session.keep_link()
     if lost:
         others = ", ".join(str(place + 1) for place, other in enumerate(steps) if not _lost(other))
-        told = f"{say('lesson.step_lost')} {escape_markdown(lost)}"
-        st.warning(f"{told} {say('lesson.other_steps', steps=others) if others else ''}", icon=":material/warning:")
+        text = f"{say('lesson.step_lost')} {escape_markdown(lost)}"
+        st.warning(f"{text} {say('lesson.other_steps', steps=others) if others else ''}", icon=":material/warning:")
     else:
         _show_step(here, step)
     _turn_pages(here)
@@ -104,8 +104,8 @@ def _head(here: Progress, step: LessonStep) -> None:
     if here.notice:
         st.warning(escape_markdown(here.notice), icon=":material/link_off:")
     done, total = len(here.seen), len(lesson(here).steps)
-    told = say("lesson.progress", step=here.step + 1, total=total, minutes=step.minutes, done=done)
-    st.progress(done / total, text=told)
+    text = say("lesson.progress", step=here.step + 1, total=total, minutes=step.minutes, done=done)
+    st.progress(done / total, text=text)
 
 
 # ---- a step ----

@@ -99,8 +99,8 @@ def _offer_notes(taught: Scenario) -> Pending | None:
     """A button that has the notes written, their progress with one that stops it, and then one that downloads them."""
     data = {step.start.data for step in taught.steps}
     if lost := {sentence for name, sentence in damaged_files().items() if name in data}:
-        told = escape_markdown(" ".join(sorted(lost)))
-        st.warning(f"{say('lesson.no_notes')} {told}", icon=":material/warning:")
+        text = escape_markdown(" ".join(sorted(lost)))
+        st.warning(f"{say('lesson.no_notes')} {text}", icon=":material/warning:")
         return None
     task, here = notes(taught), _writing()
     written: str | None = get(task)

@@ -52,10 +52,10 @@ def trained(settings: Settings) -> FitResult:
 
 def draw_model(result: FitResult) -> None:
     """A model in people's words, and its setting."""
-    told = result.keep(
+    text = result.keep(
         f"peoples_words_{session.language()}", lambda: bullets(in_peoples_words(result.scene, result.decisions))
     )
-    st.markdown(told)
+    st.markdown(text)
     st.caption(_setting(result))
 
 
@@ -157,13 +157,13 @@ def _draw_board(room: Room, step: BoardStep | None) -> None:
 
 def _head(room: Room) -> None:
     closed = room.closed is not None
-    told = say("room.is_closed") if closed else say("room.here", n=len(room.taking_part))
+    text = say("room.is_closed") if closed else say("room.here", n=len(room.taking_part))
     # Once there is something to see, the picture of the code makes room for it.
     is_shown = room.question is not None or (room.lesson, room.step) in room.revealed
     large = known().shows_door and not closed and not is_shown
     picture = "" if closed or large else qr_code(join_link(room))
-    told += "" if closed or large else f" · {place_of(room_address())}"
-    head = piece("board_head", say("room.room", code=room.code), told, time_left(room), picture, say("room.qr"))
+    text += "" if closed or large else f" · {place_of(room_address())}"
+    head = piece("board_head", say("room.room", code=room.code), text, time_left(room), picture, say("room.qr"))
     st.html(style("room") + head)
     if large:
         draw_code(room)
@@ -329,8 +329,8 @@ def draw_question(room: Room, question: RoomQuestion, *, large: bool = False) ->
     sent = len(question.of_round(question.rounds))
     people = max(len(room.taking_part), sent)
     if question.open:
-        told = say("room.have_voted", n=sent, of=people)
-        asked += f" {say('room.second_vote')} · {told}" if question.rounds > 1 else f" · {told}"
+        text = say("room.have_voted", n=sent, of=people)
+        asked += f" {say('room.second_vote')} · {text}" if question.rounds > 1 else f" · {text}"
     st.header(asked)
     if question.open:
         _draw_dots(sent, people)
@@ -395,12 +395,12 @@ def _tell_moves(models: list[pictures.Signed]) -> None:
     """Who moved, from what to what, and who has not voted again."""
     moved, once = pictures.moves(models), pictures.once(models)
     st.markdown(f"### {say('room.moved', n=len(moved), of=len(pictures.twice(models)))}")
-    told = [escape_markdown(text) for text in pictures.moves_in_words(moved[:MAX_MOVES], session.language())]
+    sentences = [escape_markdown(text) for text in pictures.moves_in_words(moved[:MAX_MOVES], session.language())]
     if len(moved) > MAX_MOVES:
-        told.append(say("room.more_reasons", n=len(moved) - MAX_MOVES))
+        sentences.append(say("room.more_reasons", n=len(moved) - MAX_MOVES))
     if once:
-        told.append(say("room.voted_once", n=len(once), names=escape_markdown(pictures.listed_names(once))))
-    st.markdown("\n".join(f"- {text}" for text in told))
+        sentences.append(say("room.voted_once", n=len(once), names=escape_markdown(pictures.listed_names(once))))
+    st.markdown("\n".join(f"- {text}" for text in sentences))
 
 
 def _draw_reasons(models: list[pictures.Signed], shown: Mapping[int, str]) -> None:
@@ -409,7 +409,9 @@ def _draw_reasons(models: list[pictures.Signed], shown: Mapping[int, str]) -> No
         if not reasons:
             continue
         st.subheader(f"{say('room.reasons')} · {name}" if len(shown) > 1 else say("room.reasons"))
-        told = [f"“{escape_markdown(model.reason)}” ({escape_markdown(model.name)})" for model in reasons[:MAX_REASONS]]
-        st.markdown("\n".join(f"- {text}" for text in told))
+        sentences = [
+            f"“{escape_markdown(model.reason)}” ({escape_markdown(model.name)})" for model in reasons[:MAX_REASONS]
+        ]
+        st.markdown("\n".join(f"- {text}" for text in sentences))
         if len(reasons) > MAX_REASONS:
             st.caption(say("room.more_reasons", n=len(reasons) - MAX_REASONS))

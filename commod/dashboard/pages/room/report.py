@@ -84,12 +84,12 @@ def zipped_tables(room: Room, language: str) -> bytes:
     guesses["answer"] = [asked[at][1] for at in steps]
     for name, link in (("model_a", "link_a"), ("model_b", "link_b"), ("setting", "link")):
         votes[name] = votes[link].map(partial(setting_in_words, language=language))
-    columns = dict(zip(*(phrase(told, "room.columns").split() for told in (FIRST, language)), strict=True))
+    columns = dict(zip(*(phrase(text, "room.columns").split() for text in (FIRST, language)), strict=True))
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, table in tables.items():
-            told = safe_csv(table.rename(columns=columns))
-            archive.writestr(zipfile.ZipInfo(f"{name}.csv", (1980, 1, 1, 0, 0, 0)), told)
+            text = safe_csv(table.rename(columns=columns))
+            archive.writestr(zipfile.ZipInfo(f"{name}.csv", (1980, 1, 1, 0, 0, 0)), text)
     return file.getvalue()
 
 

@@ -127,7 +127,7 @@ def _send(here: Here, question: RoomQuestion, model: FitResult | None) -> None:
         def send() -> None:
             reason = str(st.session_state.get("room_reason", known().reason))
             if len(reason) > REASON_LENGTH:  # what was written stays in the field
-                known().trouble = say("room.reason_too_long", n=len(reason), most=REASON_LENGTH)
+                known().problem = say("room.reason_too_long", n=len(reason), most=REASON_LENGTH)
                 return
             act(lambda store: store.send_vote(here.seat, link, figures, reason))
 

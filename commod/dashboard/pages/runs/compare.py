@@ -108,8 +108,8 @@ def check_figures(place: Any) -> None:
             maker = f" (commod {run.claim.library})" if run.claim.library else ""
             sentence = f"The file of “{run.name}” was made by another version{maker}: {'; '.join(differing)}."
             if differing:
-                told = f"{sentence} What is shown is what was trained here."
-                st.warning(escape_markdown(told), icon=":material/difference:")
+                text = f"{sentence} What is shown is what was trained here."
+                st.warning(escape_markdown(text), icon=":material/difference:")
 
 
 TABLE = "The runs side by side"
@@ -204,8 +204,8 @@ def _figures(shown: Sequence[Shown]) -> Iterator[list[str]]:
     for figure in key_figures():
         of_f = [_value(shown[0], figure, "f")] if shares_f else []
         below = not shares_f and not figure.of_change
-        told = [_value(one, figure, "g") + (f"\nf: {_value(one, figure, 'f')}" if below else "") for one in shown]
-        yield [figure.title, *of_f, *told]
+        sentences = [_value(one, figure, "g") + (f"\nf: {_value(one, figure, 'f')}" if below else "") for one in shown]
+        yield [figure.title, *of_f, *sentences]
     changed: dict[str, dict[str, str]] = {}
     for one in shown:
         task = one.result.task
@@ -246,8 +246,8 @@ def _overlap(shown: Sequence[Shown]) -> None:
             continue
         a, b = one.result.changed_test, other.result.changed_test
         both, either = int((a & b).sum()), int((a | b).sum())
-        told = f"both change {both:,} of the {either:,} that either changes ({both / either:.0%})"
-        lines.append(f"{one.title} and {other.title}: {told if either else 'neither changes anybody'}.")
+        text = f"both change {both:,} of the {either:,} that either changes ({both / either:.0%})"
+        lines.append(f"{one.title} and {other.title}: {text if either else 'neither changes anybody'}.")
     if len(lines) < len(shown) * (len(shown) - 1) // 2:
         which = "Other pairs" if lines else "These runs"
         lines.append(f"{which} differ in data set, groups or split: their test people are not the same.")

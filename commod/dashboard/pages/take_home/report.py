@@ -8,7 +8,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from commod import __version__
-from commod.dashboard.model.fitted import FitResult, trouble_in_words
+from commod.dashboard.model.fitted import FitResult, concerns_in_words
 from commod.dashboard.pages.take_home import report_figures as parts
 from commod.dashboard.pages.take_home.report_decided import Decided, decided_parts
 from commod.dashboard.pages.take_home.report_law import law_parts
@@ -61,7 +61,7 @@ def report_html(
         title=f"{data_in_words(result.settings)}: {_title(result)}",
         lead=" ".join(filter(None, [decision["signed"].get("told"), decision["confirmed"], result.verdict])),
         result=result,
-        trouble=trouble_in_words(result),
+        concerns=concerns_in_words(result),
         widened=parts.widened(result),
         tree=tree,
         nodes=[] if tree is None else nodes_of(tree),
@@ -130,7 +130,7 @@ def _datasheet(task: Task) -> list[tuple[str, str]]:
     rows = re.findall(r"^\|\s*([^|]+?)\s*\|\s*(.+?)\s*\|\s*$", task.datasheet, flags=re.MULTILINE)
     wanted = ("Origin", "Source file", "Source files", "Licence")
     found: list[tuple[str, str]] = [(name, _markdown(text)) for name, text in rows if name in wanted]
-    own: list[tuple[str, str]] = [("Source", "No datasheet: the table was brought by the user.")]
+    own: list[tuple[str, str]] = [("Source", "No datasheet: the user uploaded the table.")]
     if task.roles:
         command = f"python -m commod fit {shlex.join(task.command)}"
         own.append(("As a command", Markup("<code>{}</code>").format(command)))

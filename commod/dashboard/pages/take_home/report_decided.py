@@ -63,17 +63,17 @@ def signed_in_words(result: FitResult, record: Mapping[str, Any]) -> str:
     """Who signed, when, for which model, and what it does not meet."""
     signature, limits = record["signature"], requirements_in(record).limits
     day, of, verdicts = date.fromisoformat(signature["signed"]), _model_of(result, record), record["verdicts"]
-    told = f"Signed by {signature['who']} ({signature['role']}) on {day.day} {day:%b %Y}"
-    told += "" if of == THIS else f" for {of}"
+    text = f"Signed by {signature['who']} ({signature['role']}) on {day.day} {day:%b %Y}"
+    text += "" if of == THIS else f" for {of}"
     failed = [_in_short(each, limits) for each in verdicts if each["verdict"] == "fail"]
     untold = sum(each["verdict"] == "cannot tell" for each in verdicts)
     if failed:
         count = count_of(len(verdicts), "requirement")
-        return f"{told}, although it does not meet {len(failed)} of {count} ({'; '.join(failed)})."
+        return f"{text}, although it does not meet {len(failed)} of {count} ({'; '.join(failed)})."
     return (
-        f"{told}, although of {untold} of {count_of(len(verdicts), 'requirement')} it cannot be told."
+        f"{text}, although of {untold} of {count_of(len(verdicts), 'requirement')} it cannot be told."
         if untold
-        else f"{told}."
+        else f"{text}."
     )
 
 
@@ -89,10 +89,10 @@ def _confirmed(result: FitResult, record: Mapping[str, Any] | None) -> str:
     """What the sealed people said, for the first sentence; empty where nobody is sealed."""
     if result.task.sealed is None:
         return ""
-    if record is None or not (told := confirmation(record)):
+    if record is None or not (text := confirmation(record)):
         return "Not confirmed: nobody has decided yet, so the sealed people are not opened."
     of = _model_of(result, record)
-    return told if of == THIS else f"{told} That was {of}."
+    return text if of == THIS else f"{text} That was {of}."
 
 
 def _sign(verdict: Any) -> str:
@@ -105,8 +105,8 @@ def _verdicts(result: FitResult, decided: Decided, checked: pd.DataFrame) -> dic
         [with_capital(row.wanted), _sign(row.verdict), row.sentence, _sign(f_verdict)]
         for row, f_verdict in zip(checked.itertuples(), of_f["verdict"], strict=True)
     ]
-    told = f"{VERDICTS[overall(checked)]} The model meets {met_in_words(checked['verdict'])} of what is required."
-    return {"rows": rows, "overall": told, "refits": decided.facts.n_refits if decided.facts else 0}
+    text = f"{VERDICTS[overall(checked)]} The model meets {met_in_words(checked['verdict'])} of what is required."
+    return {"rows": rows, "overall": text, "refits": decided.facts.n_refits if decided.facts else 0}
 
 
 def _rivals(result: FitResult, decided: Decided, checked: pd.DataFrame) -> list[list[str]]:
@@ -115,9 +115,9 @@ def _rivals(result: FitResult, decided: Decided, checked: pd.DataFrame) -> list[
 
     def row(title: str, setting: str, found: pd.DataFrame, decisions: Any, verdict: str = "") -> list[str]:
         figures = scene.figures(decisions)
-        told = [figure.show(figures[figure.name]) for figure in (fair, FIGURES["accuracy"], FIGURES["change_rate"])]
-        told += [short for short, _ in impact_in_words(scene, decisions).values()]
-        return [title, setting, _sign(verdict or overall(found)), met_in_words(found["verdict"]), *told]
+        cells = [figure.show(figures[figure.name]) for figure in (fair, FIGURES["accuracy"], FIGURES["change_rate"])]
+        cells += [short for short, _ in impact_in_words(scene, decisions).values()]
+        return [title, setting, _sign(verdict or overall(found)), met_in_words(found["verdict"]), *cells]
 
     if not decided.rivals:
         return []

@@ -44,7 +44,7 @@ def figure_rows(result: FitResult) -> list[list[str]]:
 
 def widened(result: FitResult) -> list[str]:
     """A sentence for each measure of fairness that gets worse by more than chance."""
-    told = []
+    sentences = []
     for name, row in result.figures.iterrows():
         figure, group = figure_of(str(name))
         if not figure.fair or figure.title.startswith("…") or group is not None:
@@ -53,11 +53,11 @@ def widened(result: FitResult) -> list[str]:
         if rises if figure.direction < 0 else falls:
             title = title_of(str(name), result.task.groups, result.task.spec.outcomes)
             title = title.replace("Difference", "The difference", 1) if title.startswith("Difference") else title
-            told.append(
+            sentences.append(
                 f"{title} {'rises' if rises else 'falls'} from {figure.show(row['f'])} to {figure.show(row['g'])} "
                 f"({figure.fair} is fair): by this measure g is less fair than f."
             )
-    return told
+    return sentences
 
 
 def each_group(result: FitResult) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def _arithmetic(person: Person) -> str:
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:
-    """The probability of an outcome, where the logit of the positive one lies so far above the line."""
+    """The probability of an outcome, where the logit of the positive one lies so far above the cut-off."""
     positive = float(person.result.scene.probabilities(np.asarray(margin)))
     return score_in_words(positive if outcome == 1 else 1.0 - positive)
 

@@ -1,4 +1,4 @@
-"""The file that a session has brought and what has been chosen of it so far; in the session's memory only."""
+"""The uploaded file and what has been chosen of it so far; in the session's memory only."""
 
 import secrets
 from collections.abc import Iterator

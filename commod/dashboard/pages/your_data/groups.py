@@ -203,8 +203,8 @@ def draw_counts(choice: Choice) -> None:
     st.html(html_table(headings, rows, caption="Rows of each group"))
     if lacking := len(draft().frame) - int(counted["rows"].sum()):
         st.caption(f"{count_of(lacking, 'row')} of the file lack an outcome, or are of none of these groups.")
-    if told := left_out_in_words(list(choice.groups), tested):
-        st.caption(escape_markdown(told))
+    if text := left_out_in_words(list(choice.groups), tested):
+        st.caption(escape_markdown(text))
 
 
 def seal_at_first(choice: Choice) -> Choice:

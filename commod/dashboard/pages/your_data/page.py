@@ -7,7 +7,7 @@ import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
-from commod.dashboard.model.fitted import FitResult, trouble_in_words
+from commod.dashboard.model.fitted import FitResult, concerns_in_words
 from commod.dashboard.pages.your_data import draft as drafts
 from commod.dashboard.pages.your_data import groups, roles
 from commod.dashboard.pages.your_data.draft import TableDraft, UnansweredError, draft, kept
@@ -53,8 +53,8 @@ def _bring() -> None:
             button("Open it here", "table", lambda: drafts.read(_example(), EXAMPLE, uploaded=False))
     if here.forgotten:
         gone, shown = (escape_markdown(text) for text in (here.forgotten, load_task(session.current().data).spec.title))
-        told = f"{gone} and all that was made of it is forgotten; the pages show {shown}."
-        st.success(told, icon=":material/delete:")
+        sentence = f"{gone} and all that was made of it is forgotten; the pages show {shown}."
+        st.success(sentence, icon=":material/delete:")
     if here.problem:
         st.error(escape_markdown(here.problem), icon=":material/error:")
 
@@ -74,11 +74,11 @@ def _choose() -> None:
     st.header(f"What is what in {escape_markdown(here.name)}")
     for notice in here.table.notices:
         st.info(escape_markdown(notice), icon=":material/info:")
-    told = "" if here.used else " What is chosen below is guessed: check it."
-    st.caption(f"{len(here.frame):,} rows, {len(here.frame.columns)} columns.{told}")
+    text = "" if here.used else " What is chosen below is guessed: check it."
+    st.caption(f"{len(here.frame):,} rows, {len(here.frame.columns)} columns.{text}")
     if (usable := len(columns_of_roles(here.guesses))) < 2:
-        told = f"An outcome and a sensitive attribute need two values or more; this table has {usable} such column(s)."
-        st.error(f"{told} Add what is missing.", icon=":material/error:")
+        text = f"An outcome and a sensitive attribute need two values or more; this table has {usable} such column(s)."
+        st.error(f"{text} Add what is missing.", icon=":material/error:")
         return
     try:
         choice, place = _choice()
@@ -98,12 +98,12 @@ def _choose() -> None:
         if leak.columns:
             title = "Leave it out" if len(leak.columns) == 1 else f"Leave these {len(leak.columns)} columns out"
             button(title, "", roles.leave_out, *leak.columns, key=f"leave_out_{place}")
-    for doubt in look.doubts(choice):
+    for concern in look.concerns(choice):
         # The first stands above, as a question; the other is told at the top, of all rows.
-        if (doubt.kind == "turned" and not answered) or (doubt.kind == "fair" and here.used == choice):
+        if (concern.kind == "turned" and not answered) or (concern.kind == "fair" and here.used == choice):
             continue
-        box, icon = (st.info, ":material/info:") if doubt.kind == "fair" else (st.warning, ":material/warning:")
-        box(escape_markdown(doubt.text), icon=icon)
+        box, icon = (st.info, ":material/info:") if concern.kind == "fair" else (st.warning, ":material/warning:")
+        box(escape_markdown(concern.text), icon=icon)
     why_not = tip("unusable") if look.problem else None if answered else tip("unanswered")
     button("Use these data", "check", _use, choice, type="primary", disabled=why_not is not None, help=why_not)
     if here.refused:
@@ -180,8 +180,8 @@ def _in_use() -> None:
         opens = defaults(own.name).looked_at_as(session.current())
         how = f"by {FORMS[opens.update]}" if opens.lambda_fair else "with f as it is"
         st.success(f"All pages work on these data now. They open {how}.", icon=":material/check:")
-        for told in _first(result_of(tasks.fit(opens), waiting, "Training this model")):
-            st.warning(escape_markdown(told), icon=":material/warning:")
+        for text in _first(result_of(tasks.fit(opens), waiting, "Training this model")):
+            st.warning(escape_markdown(text), icon=":material/warning:")
         with st.expander("Why the pages open with this model"):
             st.markdown(escape_markdown(start.told))
         if start.papers and button("Open with the paper's form", "", session.go_to, replace(opens, **start.papers)):
@@ -201,7 +201,7 @@ def _in_use() -> None:
 
 def _first(opened: FitResult) -> list[str]:
     """What has to be said before somebody goes on: what is wrong with the opening model, or what it costs."""
-    found, (before, after) = trouble_in_words(opened), opened.path["accuracy"].iloc[[0, -1]]
+    found, (before, after) = concerns_in_words(opened), opened.path["accuracy"].iloc[[0, -1]]
     costs = f"The model that the pages open with is right about {after:.1%} of people, f about {before:.1%}. "
     dear = [f"{costs}Move the slider on Explore to the left to lose less."] * (before - after >= COSTLY)
     return found or dear
@@ -260,7 +260,7 @@ def show() -> None:
     frame.page("pages/your_data.py")
     st.title("Use your own data")
     if not session.access().allows("data"):
-        st.info("The link you came with has set the data set, so no other can be brought.", icon=":material/lock:")
+        st.info("The link you came with has set the data set, so no other can be uploaded.", icon=":material/lock:")
         session.keep_link()
         st.stop()
     top = st.container()

@@ -184,7 +184,7 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
     here, about = draft(), f"{choice.target}_{choice.favourable}_{choice.scores}"
     answered = True
     look = here.look(choice)
-    turned = next((doubt for doubt in look.doubts(choice) if doubt.kind == "turned"), None)
+    turned = next((concern for concern in look.concerns(choice) if concern.kind == "turned"), None)
     if turned is not None:
         name = f"turned_{about}"
         if here.chosen.get(name) is None:
@@ -199,7 +199,7 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
         )
         answered = answer is not None
         choice = replace(choice, turned=bool(answer))
-    proposals = (doubt.threshold for doubt in look.doubts(choice))
+    proposals = (concern.threshold for concern in look.concerns(choice))
     proposed = next((threshold for threshold in proposals if threshold is not None), ONE_HALF)
     name = f"threshold_{about}_{choice.turned}"
     line = st.number_input(
@@ -214,7 +214,7 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
     if proposed != ONE_HALF:
         st.caption(f"At {proposed:g} f says it as often as the record does; at one half, hardly ever or nearly always.")
     choice = replace(choice, threshold=round(float(line), 3))
-    if any(doubt.kind == "worse" for doubt in look.doubts(choice)):
+    if any(concern.kind == "worse" for concern in look.concerns(choice)):
         name = f"worse_{about}_{choice.turned}"
         answered &= st.checkbox(
             "f does worse than a constant: use it all the same", **kept(name, here.chosen.get(name, False))
@@ -250,7 +250,7 @@ def choose_features(taken: dict[str, str]) -> dict[str, Any]:
 def _draw_columns(taken: dict[str, str], kinds: dict[str, str]) -> None:
     """Every column, what it is used as and why."""
     count = {kind: list(kinds.values()).count(kind) for kind in KINDS}
-    told = f"{count['number']} as numbers, {count['category']} as categories, {count['leave out']} left out"
+    text = f"{count['number']} as numbers, {count['category']} as categories, {count['leave out']} left out"
     guesses = draft().guesses
     rows = [
         [
@@ -264,7 +264,7 @@ def _draw_columns(taken: dict[str, str], kinds: dict[str, str]) -> None:
         for name, row in guesses.iterrows()
     ]
     headings = {"Column": "", "Use as": "", "Why": "", "Values": "different ones", "Missing": "rows", "Examples": ""}
-    with st.expander(f"The columns: {told}", expanded=len(guesses) <= 12):
+    with st.expander(f"The columns: {text}", expanded=len(guesses) <= 12):
         st.html(html_table(headings, rows, caption="The columns of the file", text=(1, 2, 5), tall=len(rows) > 15))
 
 

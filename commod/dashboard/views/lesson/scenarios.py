@@ -342,8 +342,8 @@ def read_translation(
     parts = zip(file.step, originals["step"], first.steps, strict=True)
     for number, (entry, original, step) in enumerate(parts, start=1):
         where = _where(path.name, number, entry)
-        if told := [name for name in entry if name not in (*_TEXTS, "name")]:
-            raise ScenarioError(f"{where}: {told[0]} is the same in every language; a translation leaves it out.")
+        if sentences := [name for name in entry if name not in (*_TEXTS, "name")]:
+            raise ScenarioError(f"{where}: {sentences[0]} is the same in every language; a translation leaves it out.")
         if single := [name for name in _TEXTS if (name in entry) != (name in original)]:
             raise ScenarioError(f"{where}: {single[0]} stands in one of the two languages only.")
         for name in set(_TEXTS) & set(entry):
