@@ -1,5 +1,7 @@
 """Paper: every table and figure of the paper recomputed from committed results, the printed numbers beside ours."""
 
+from itertools import product
+
 import streamlit as st
 
 from commod.dashboard.pages.paper import figures, table
@@ -8,9 +10,8 @@ from commod.dashboard.text.glossary import tip, with_tooltips
 from commod.dashboard.views import frame
 from commod.datasets import TASKS
 from commod.experiments.paper import DATASETS
-from commod.experiments.paper_numbers import TABLE1_CELLS
 from commod.experiments.segments import PAPER_SEGMENTS
-from commod.experiments.winners import claims_of, wins_in_words
+from commod.experiments.winners import wins_in_words
 from commod.metrics.figures import CRITERIA
 
 
@@ -19,29 +20,38 @@ def show() -> None:
     frame.page("pages/paper.py")
     st.title("The paper, recomputed")
     st.html(with_tooltips([tip("paper_intro")]))
-    st.markdown(f"{_finding()}{tip('paper_how')}")
+    st.markdown(f"{_findings()}{tip('paper_how')}")
+    st.expander("COMMOD is ours: what it and the other methods do").markdown(tip("methods_told"))
     st.header("Table 1: changes at equal fairness and accuracy")
     data, criterion = _choose()
     models = table.result("table1", data)
     if models is not None:
         table.draw_table1(models, data, criterion)
+    st.header("The other figures")
     for figure in figures.paper_figures(data):
-        st.header(figure.title)
-        found = table.result(figure.result, figure.data)
-        if found is not None:
-            figure.draw(found)
+        with st.expander(figure.title):
+            found = table.result(figure.result, figure.data)
+            if found is not None:
+                figure.draw(found)
     st.caption(table.versions_in_words())
 
 
-def _finding() -> str:
-    """What comes out where the paper prints its Table 1; empty without the result."""
-    data, criterion = next(iter(DATASETS)), next(iter(CRITERIA))
-    try:
-        cells = table._cells(data, criterion, PAPER_SEGMENTS[data, criterion][0])
-    except ValueError:
-        return ""
-    claims = [claim for claim in claims_of(cells) if claim.place in TABLE1_CELLS]
-    return f"**On {TASKS[data].title}, {wins_in_words(claims)} of about equal fairness and accuracy.** "
+def _findings() -> str:
+    """Who changes fewest in the cells of the paper, and where COMMOD does not; empty without the result."""
+    whole, told = [], []
+    for data, criterion in product(DATASETS, CRITERIA):
+        cuts = PAPER_SEGMENTS[data, criterion][0]
+        try:
+            claims = table.claims_at(table._cells(data, criterion, cuts))
+        except ValueError:
+            return ""
+        lost = [claim for claim in claims if "commod" not in claim.fewest]
+        where = ", ".join(cuts.fairness_range(q, criterion) for q in sorted({claim.place[0] for claim in lost}))
+        behind = f"; others win at {CRITERIA[criterion].figure.short_in_sentence} {where}" if lost else ""
+        share = f"{len(claims) - len(lost)} of {len(claims)}"
+        told.append(f"- {TASKS[data].title}, {CRITERIA[criterion].label}: {share}{behind}")
+        whole += claims
+    return "\n".join([f"**{wins_in_words(whole)}.** {tip('cell')}\n", *told, "\n"])
 
 
 def _choose() -> tuple[str, str]:

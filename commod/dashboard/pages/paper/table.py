@@ -13,14 +13,14 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, styles_of
-from commod.dashboard.views.points import as_rows, draw_cells, draw_segments, draw_wins, point_columns
+from commod.dashboard.views.points import as_rows, draw_cells, draw_segments, point_columns
 from commod.datasets import TASKS
 from commod.experiments.paper import LEAST_SPLITS, TABLE1_ROWS, table1
 from commod.experiments.paper_numbers import BLACK_BOX, FIGURE2, METHOD_ROWS, TABLE1_CELLS
 from commod.experiments.results import read_result, results_directory
 from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
 from commod.experiments.sweep import as_points
-from commod.experiments.winners import claims_of
+from commod.experiments.winners import Claim, Place, claims_of
 from commod.metrics.figures import CRITERIA
 from commod.wording import with_capital
 
@@ -74,18 +74,35 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
     definitions = {cuts.source: cuts for cuts in PAPER_SEGMENTS[data, criterion]}
     own = quartiles_of(here[here["method"] == "adv_debias"], criterion, OWN_QUARTILES)
     definitions[OWN_QUARTILES] = own
-    source = st.selectbox("Segments", list(definitions), key=f"paper_segments_{data}_{criterion}")
-    cuts = definitions[source]
+    body = st.container()
+    with st.expander("f, and where the cells are cut"):
+        source = st.selectbox("Cut at", list(definitions), key=f"paper_segments_{data}_{criterion}")
+        _cuts_and_f(here, data, criterion, list(definitions.values()))
+    with body:
+        _draw_cells(here, data, criterion, definitions[source], is_main=source == next(iter(definitions)))
+    _pictures(here[here["error"] == ""], criterion, definitions[source])
+
+
+def claims_at(cells: pd.DataFrame) -> list[Claim]:
+    """What can be claimed of the cells that are shown."""
+    return [claim for claim in claims_of(cells) if claim.place in _places(cells)]
+
+
+def _places(cells: pd.DataFrame) -> list[Place]:
+    """Those that the paper prints, of demographic parity only; all where it prints none."""
+    if cells["printed"].notna().any():
+        return list(TABLE1_CELLS)
+    return sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)})
+
+
+def _draw_cells(here: pd.DataFrame, data: str, criterion: str, cuts: Segments, *, is_main: bool) -> None:
     cells = _cells(data, criterion, cuts)
     rows = [name for name in TABLE1_ROWS if name in set(cells["method"])]
-    # The paper prints its main definition, and demographic parity only.
-    printed = source == next(iter(definitions)) and bool(cells["printed"].notna().any())
-    places = list(TABLE1_CELLS) if printed else sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)})
-    st.markdown(tip("table1_cells"))
+    if not is_main:
+        cells = cells.assign(printed=np.nan)  # the paper prints its main definition
+    printed = bool(cells["printed"].notna().any())
     if printed:
         st.markdown(_verdict(cells))
-    st.markdown("**Our COMMOD and other methods**, means over several splits of the data (Compare shows one split):")
-    draw_wins([claim for claim in claims_of(cells) if claim.place in places], cuts, criterion)
 
     def words(cell: Mapping[Any, Any]) -> str:
         text = f"{cell['change_rate']:.1%}\n[{cell['low']:.0%},\u00a0{cell['high']:.0%}] of\u00a0{cell['splits']}"
@@ -94,29 +111,16 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
         return text
 
     added = f"{ADDED.strip()} Not in the paper's table. " if set(rows) - set(METHOD_ROWS) else ""
-    st.caption(tip("table1_how", least=LEAST_SPLITS, added=added, effort=_effort(here)))
-
     draw_cells(
         cells,
         rows,
-        places,
+        _places(cells),
         words,
-        heading="Q{} fairness, Q{} accuracy",
+        heading="Fairness Q{}, accuracy Q{}",
         caption="Change rates",
         label=lambda name: label_of(name) + ("" if name in METHOD_ROWS else ADDED),
     )
-    with st.expander("f, and where the segments are cut"):
-        _cuts_and_f(here, data, criterion, list(definitions.values()))
-    _pictures(here[here["error"] == ""], criterion, cuts)
-
-
-def _effort(models: pd.DataFrame) -> str:
-    """How many models of each method there are on a split."""
-    found = models.groupby(["method", "split"]).size().groupby("method").max()
-    if len(set(found)) == 1:
-        return f"{found.iloc[0]} models of each method a split."
-    listed = ", ".join(f"{label_of(str(name))} {count}" for name, count in found.items())
-    return f"Models a split, which are not equally many: {listed}."
+    st.caption(tip("table1_how", least=LEAST_SPLITS, added=added))
 
 
 def _verdict(cells: pd.DataFrame) -> str:
@@ -126,7 +130,7 @@ def _verdict(cells: pd.DataFrame) -> str:
     counts = {name: int(said.get(name, 0)) for name in MARKS}
     missing = len(TABLE1_CELLS) - len(known)
     return (
-        f"**Our COMMOD and the paper's**, in {len(TABLE1_CELLS)} cells: **{counts['better']} better** (fewer changes), "
+        f"**COMMOD, ours and printed**, in {len(TABLE1_CELLS)} cells: **{counts['better']} better** (fewer changes), "
         f"**{counts['equal']} equal** (the printed number lies in our interval), **{counts['worse']} worse**"
         + (f", {counts['too few splits']} with too few splits to tell" * (counts["too few splits"] > 0))
         + (f", {missing} without a model of ours" * (missing > 0))
@@ -149,7 +153,7 @@ def _cuts_and_f(models: pd.DataFrame, data: str, criterion: str, definitions: li
     for cuts in definitions:
         fairness, accuracy = (f"{cut:.4f}" for cut in cuts.fairness), (f"{cut:.2%}" for cut in cuts.accuracy)
         rows.append([with_capital(cuts.source), ", ".join(fairness), ", ".join(accuracy)])
-    st.html(html_table(("What", figure.axis_title, "Accuracy"), rows, caption="f, and where the segments are cut"))
+    st.html(html_table(("What", figure.axis_title, "Accuracy"), rows, caption="f, and where the cells are cut"))
 
 
 def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
@@ -157,31 +161,31 @@ def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
     frame = as_rows(as_points(models), criterion, "split").assign(id=-1, chosen=False)
     styles = styles_of(set(models["method"]))
     columns = point_columns(criterion, label="Method", split="Split", settings="Setting")
-    st.subheader("Figure 7: fairness against accuracy")
-    st.markdown("A point is a model on one split. Bold: no model of its method is both fairer and more accurate.")
-    st.html(html_legend(styles))
-    draw(
-        plot_methods,
-        frame,
-        alt="Accuracy against fairness of every model on every split.",
-        table=Table("Models of Figure 7 as a table", "figure7_table", columns),
-        styles=styles,
-        strong=label_of("commod"),
-        fairness_title=figure.axis_title,
-        upward=CRITERIA[criterion].upward,
-    )
-    st.subheader("Figure 1: changes at equal fairness")
-    st.markdown("A picture holds models of about equal fairness. Low and to the right is best.")
-    frame = in_segments(frame, cuts, criterion)
-    low, high = frame["accuracy"].quantile([0.02, 1.0])
-    draw_segments(
-        frame[frame["accuracy"] >= low].assign(best=True),
-        cuts.titles(criterion),
-        criterion,
-        lambda q: Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
-        styles=styles,
-        strong=label_of("commod"),
-        most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
-        accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
-        lines=False,
-    )
+    with st.expander("Figure 7: fairness against accuracy"):
+        st.markdown("A point is a model on one split. Bold: no model of its method is both fairer and more accurate.")
+        st.html(html_legend(styles))
+        draw(
+            plot_methods,
+            frame,
+            alt="Accuracy against fairness of every model on every split.",
+            table=Table("Models of Figure 7 as a table", "figure7_table", columns),
+            styles=styles,
+            strong=label_of("commod"),
+            fairness_title=figure.axis_title,
+            upward=CRITERIA[criterion].upward,
+        )
+    with st.expander("Figure 1: changes at equal fairness"):
+        st.markdown("A picture holds models of about equal fairness. Low and to the right is best.")
+        frame = in_segments(frame, cuts, criterion)
+        low, high = frame["accuracy"].quantile([0.02, 1.0])
+        draw_segments(
+            frame[frame["accuracy"] >= low].assign(best=True),
+            cuts.titles(criterion),
+            criterion,
+            lambda q: Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
+            styles=styles,
+            strong=label_of("commod"),
+            most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
+            accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
+            lines=False,
+        )
