@@ -48,7 +48,8 @@ def show() -> None:
         spread = compare.known_spread(settings, found) if final else {}
         here = compare.Compared(settings, found, scene_of(settings), source, chosen, spread)
         claimed = compare.claims(here)
-        compare.answer(here, claimed, told)
+        if final or claimed:  # else “no method gets there” would be said before the methods are in
+            compare.answer(here, claimed, told)
         compare.tradeoff(here, chart, final=final)
         compare.segments(here, claimed, parts, final=final)
         return here

@@ -306,8 +306,8 @@ def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
         place.markdown(best)
         return
     place.markdown(
-        f"**{wins_in_words(claimed)}.** {tip('cell')} Methods that need the group (○) are not counted ([cell by "
-        f"cell](#cells); over many splits: About, Paper).\n\nThe best single models:\n\n{best}"
+        f"**{wins_in_words(claimed)}.** {tip('cell')} [Cell by cell](#cells); over many splits: "
+        f"About, Paper.\n\nThe best single models:\n\n{best}"
     )
 
 

@@ -335,7 +335,7 @@ def price(here: DrawnLimits) -> None:
     top = max(0.02, float(models["difference"].max() if len(models) else 0.0)) + 0.03
     bottom = min(-0.02, float(frame["difference"].min()))
     low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
-    leaves = "; it leaves the picture at the top" if (frame["difference"] > high).any() else ""
+    leaves = "; that line leaves the picture at the top" if (frame["difference"] > high).any() else ""
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
     st.markdown(_price_words(curves, models, asked, form=here.form if here.own_sweep else ""))
     counted = _counted(curves, here.limits.people, most)
@@ -355,7 +355,7 @@ def price(here: DrawnLimits) -> None:
         frame,
         alt="Accuracy against f by decisions changed, at the fairness asked for.",
         table=Table("Prices as a table", "price_table", columns, rows),
-        caption=f"On test, models that are fair enough only. In hindsight, flips mend errors{leaves}.{counted}",
+        caption=f"Test people; only models that are fair enough. Who knows the record can also mend errors of f{leaves}.{counted}",
         styles=here.styles,
         low=low,
         high=high,

@@ -48,8 +48,8 @@ def _findings() -> str:
         lost = [claim for claim in claims if "commod" not in claim.fewest]
         where = ", ".join(cuts.fairness_range(q, criterion) for q in sorted({claim.place[0] for claim in lost}))
         behind = f"; others win at {CRITERIA[criterion].figure.short_in_sentence} {where}" if lost else ""
-        share = f"{len(claims) - len(lost)} of {len(claims)}"
-        told.append(f"- {TASKS[data].title}, {CRITERIA[criterion].label}: {share}{behind}")
+        won = f"{CRITERIA[criterion].label}: {len(claims) - len(lost)} of {len(claims)}"
+        told.append(f"- {TASKS[data].title}, {won}{behind}")
         whole += claims
     return "\n".join([f"**{wins_in_words(whole)}.** {tip('cell')}\n", *told, "\n"])
 

@@ -72,14 +72,15 @@ def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
     """Change rates by cell, beside the printed ones, and the models."""
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion)]
     definitions = {cuts.source: cuts for cuts in PAPER_SEGMENTS[data, criterion]}
-    own = quartiles_of(here[here["method"] == "adv_debias"], criterion, OWN_QUARTILES)
-    definitions[OWN_QUARTILES] = own
+    definitions[OWN_QUARTILES] = quartiles_of(here[here["method"] == "adv_debias"], criterion, OWN_QUARTILES)
     body = st.container()
     with st.expander("f, and where the cells are cut"):
         source = st.selectbox("Cut at", list(definitions), key=f"paper_segments_{data}_{criterion}")
         _cuts_and_f(here, data, criterion, list(definitions.values()))
     with body:
-        _draw_cells(here, data, criterion, definitions[source], is_main=source == next(iter(definitions)))
+        cells = _cells(data, criterion, definitions[source])
+        # The paper prints its main definition.
+        _draw_cells(cells if source == next(iter(definitions)) else cells.assign(printed=np.nan))
     _pictures(here[here["error"] == ""], criterion, definitions[source])
 
 
@@ -95,18 +96,14 @@ def _places(cells: pd.DataFrame) -> list[Place]:
     return sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)})
 
 
-def _draw_cells(here: pd.DataFrame, data: str, criterion: str, cuts: Segments, *, is_main: bool) -> None:
-    cells = _cells(data, criterion, cuts)
+def _draw_cells(cells: pd.DataFrame) -> None:
     rows = [name for name in TABLE1_ROWS if name in set(cells["method"])]
-    if not is_main:
-        cells = cells.assign(printed=np.nan)  # the paper prints its main definition
-    printed = bool(cells["printed"].notna().any())
-    if printed:
+    if cells["printed"].notna().any():
         st.markdown(_verdict(cells))
 
     def words(cell: Mapping[Any, Any]) -> str:
         text = f"{cell['change_rate']:.1%}\n[{cell['low']:.0%},\u00a0{cell['high']:.0%}] of\u00a0{cell['splits']}"
-        if printed and pd.notna(cell["printed"]):
+        if pd.notna(cell["printed"]):
             text += f"\npaper\u00a0{cell['printed']:.0%}{MARKS[cell['verdict']]}"
         return text
 
