@@ -288,7 +288,7 @@ def test_the_data_page_keeps_the_link():
 def test_the_paper_page_puts_printed_numbers_beside_ours(look):
     printed = look("pages/paper.py")
     assert printed.title[0].value == "The paper, recomputed"
-    assert "paper\u00a018%" in table(printed, 1)
+    assert "paper\u00a018%" in table(printed, 0)
     assert [heading.value.split(":")[0] for heading in printed.header] == ["Table 1", "The other figures"]
     assert not printed.warning
 
@@ -296,11 +296,11 @@ def test_the_paper_page_puts_printed_numbers_beside_ours(look):
 @pytest.mark.slow  # the page is opened with other results below
 def test_the_paper_page_on_compas_and_for_equalized_odds():
     app = fine(run("pages/paper.py").selectbox(key="paper_data").set_value("compas").run())
-    assert "paper\u00a020%" in table(app, 1)
+    assert "paper\u00a020%" in table(app, 0)
     again = fine(run("pages/paper.py", **dict(app.query_params)))
-    assert table(again, 1) == table(app, 1)
+    assert table(again, 0) == table(app, 0)
     app = fine(app.selectbox(key="paper_criterion").set_value("equalized_odds").run())
-    assert "paper" not in table(app, 1)
+    assert "paper" not in table(app, 0)
 
 
 @pytest.mark.slow
@@ -330,7 +330,7 @@ def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monk
         monkeypatch.setattr(paper, "read", lambda name, frame=frame: (frame, about) if name == "table1" else read(name))
         paper._cells.cache_clear()
         app = fine(run("pages/paper.py"))
-        assert (f"Bayes rule{paper.ADDED}" in table(app, 1)) == added
+        assert (f"Bayes rule{paper.ADDED}" in table(app, 0)) == added
         assert any("Class-weighted trees are not in this result" in caption.value for caption in app.caption) != added
     paper._cells.cache_clear()
 

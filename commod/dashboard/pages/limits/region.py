@@ -355,7 +355,7 @@ def price(here: DrawnLimits) -> None:
         frame,
         alt="Accuracy against f by decisions changed, at the fairness asked for.",
         table=Table("Prices as a table", "price_table", columns, rows),
-        caption=f"Test people; only models that are fair enough. Who knows the record can also mend errors of f{leaves}.{counted}",
+        caption=f"On test, models that are fair enough only. Who knows the record can mend errors{leaves}.{counted}",
         styles=here.styles,
         low=low,
         high=high,
