@@ -1,5 +1,5 @@
 """Paper: every table and figure of the paper recomputed, the printed numbers beside ours."""
 
-from commod.dashboard.pages.paper import show
+from commod.dashboard.pages.paper.page import show
 
 show()

@@ -14,13 +14,12 @@ BOUND = "#5B6C8F"
 ROOM = {"top": 10, "left": 5, "right": 12, "bottom": 5}
 CURRENT_STYLE = MethodStyle("g, this setting", palette.G, "circle")
 BLIND_STYLE = MethodStyle("Limit if the group is guessed, with interval", BOUND, "dotted")
-FEWEST_STYLE = MethodStyle("Fewest changes to full fairness, outcome unknown", palette.BETTER, "upright")
 BOUND_STYLE = MethodStyle("Limit of any rule", BOUND, "stroke")
 OWN_STYLE = MethodStyle("Fairest {} model so far", palette.COMMOD, "steps")
 ASKED_STYLE = MethodStyle("What you ask for", palette.FRONTIER, "dashed")
 # By what is known when flips are chosen.
 PRICES = {
-    "labels": MethodStyle("Best in hindsight: group and outcome known", BOUND, "stroke"),
+    "labels": MethodStyle("Best in hindsight: group and record known", BOUND, "stroke"),
     "scores": MethodStyle("Best by f's scores: group known", BOUND, "dotted"),
 }
 
@@ -61,7 +60,7 @@ def plot_limits(
 ) -> alt.LayerChart:
     """Fairness against changes: the exact bound, COMMOD's frontier, and models.
 
-    `frame`: ``kind`` ("bound", "blind", "fewest", "frontier", "model", "budget", "level"), ``label`` (of a model, that
+    `frame`: ``kind`` ("bound", "blind", "frontier", "model", "budget", "level"), ``label`` (of a model, that
     of its style), ``change_rate, fairness, settings`` and for "blind" ``low, high``. `low`, `high`, `most`: ends of the
     axes of fairness and changes. `upward`: whether more is fairer.
     """
@@ -84,8 +83,7 @@ def plot_limits(
     untold = blind.mark_line(color=BOUND, strokeWidth=2.4, strokeDash=[2, 3], clip=True).encode(tooltip=tooltip[2:])
     steps = _of_kind("frontier").mark_line(color=palette.COMMOD, strokeWidth=2, interpolate="step-after", clip=True)
     frontier, level, budget = steps.encode(x=x, y=y), _dashed("level").encode(y=y), _dashed("budget").encode(x=x)
-    fewest = _of_kind("fewest").mark_rule(strokeWidth=2, color=palette.BETTER).encode(x=x, tooltip=tooltip[2:3])
-    layers = (region, interval, edge, untold, fewest, budget, level, frontier, _points(x, y, styles, tooltip))
+    layers = (region, interval, edge, untold, budget, level, frontier, _points(x, y, styles, tooltip))
     return alt.layer(*layers, data=frame).properties(height=430, padding=ROOM)
 
 
@@ -100,12 +98,12 @@ def plot_price(
     x = _changes(most)
     points = "datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')"
     scale = alt.Scale(domain=[low, high], nice=False)
-    y = y_axis("difference:Q", "Accuracy against f (points)", ticks=6, scale=scale, labelExpr=points)
+    y = y_axis("difference:Q", "Accuracy minus f's (percentage points)", ticks=6, scale=scale, labelExpr=points)
     tooltip = tips(
         ("label:N", "Model"),
         ("settings:N", "Setting"),
         ("change_rate:Q", "Decisions changed", ".1%"),
-        ("difference:Q", "Accuracy against f", "+.1%"),
+        ("difference:Q", "Accuracy minus f's", "+.1%"),
     )
     dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=list(PRICES), range=[[1, 0], [2, 2]]), legend=None)
     curves = alt.Chart().transform_filter("datum.kind == 'labels' || datum.kind == 'scores'")

@@ -19,7 +19,6 @@ from commod.theory import (
     chance_of_group,
     expected_accuracy,
     fails_from,
-    fewest_interventions,
     fewest_to_reach,
     interventions_by_demand,
     switching_point,
@@ -48,9 +47,6 @@ class Limits:
     # The smallest K at which the paper's printed allocation is not the best; of two groups.
     printed_fails_from: int | None
     people: int
-    # Share of changes of the rule that meets the criterion fully, in expectation, with the fewest: it knows the group
-    # and f's score, not the outcome (`commod.theory.fewest_interventions`); changes in both directions.
-    fewest: float | None = None
 
     def at(self, change_rate: float) -> float:
         """The best fairness with at most this share of decisions changed."""
@@ -80,7 +76,6 @@ def limits_of(
         if free
         else None,
         len(test),
-        _fewest(scene, fairness) if direction == "both" else None,
     )
 
 
@@ -89,11 +84,6 @@ def _given(scene: Scene) -> dict[str, Any]:
     test = scene.test
     others = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
     return {"y_true": test.y, "y_pred": scene.decisions_test} | others
-
-
-def _fewest(scene: Scene, fairness: str) -> float | None:
-    rule = fewest_interventions(demands=(fairness,), **_given(scene))
-    return None if rule is None else rule.change_rate
 
 
 def fewest_at_levels(scene: Scene, fairness: str, levels: Sequence[float]) -> tuple[float | None, ...]:

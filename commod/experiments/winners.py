@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from commod.experiments.scene import Scene
-from commod.experiments.segments import Segments, mark_fewest
+from commod.experiments.segments import mark_fewest
 from commod.experiments.sweep import Sweep
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
@@ -100,29 +100,15 @@ def _wins(claims: Sequence[Claim]) -> dict[str, int]:
 
 
 def wins_in_words(claims: Sequence[Claim]) -> str:
-    """In how many cells COMMOD changes fewest, and the method that does so most often beside it."""
+    """In how many cells COMMOD changes fewest, and the two methods that do so most often beside it."""
     wins = _wins(claims)
-    text = f"COMMOD changes the fewest decisions in {wins.pop('commod', 0)}"
-    rival = "".join(f", {METHODS[name].title} in {count}" for name, count in [*wins.items()][:1])
-    return f"{text}{rival} of {count_of(len(claims), 'cell')}"
+    text = f"COMMOD changes the fewest decisions in {wins.pop('commod', 0)} of {count_of(len(claims), 'cell')}"
+    return text + "".join(f", {METHODS[name].title} in {count}" for name, count in [*wins.items()][:2])
 
 
-def wins_table(claims: Sequence[Claim], cuts: Segments, criterion: str) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: for each segment of fairness, in how many cells each method changes fewest.
-
-    COMMOD first, then by wins. In brackets, where known: wins beyond chance, and wins again on other splits.
-    """
-    names = [*_wins(claims)]
-
-    def row(title: str, here: Sequence[Claim]) -> list[str]:
-        return [title, str(len(here)), *(_won(name, here) for name in names)]
-
-    rows = [
-        row(cuts.fairness_range(q, criterion), [claim for claim in claims if claim.place[0] == q])
-        for q in sorted({claim.place[0] for claim in claims})
-    ]
-    headings = [CRITERIA[criterion].figure.short_title, "Cells", *(METHODS[name].title for name in names)]
-    return headings, [*rows, row("All", claims)] if len(rows) > 1 else rows
+def wins_of_each(claims: Sequence[Claim]) -> list[str]:
+    """Each winner with its cells; in brackets, where known: wins beyond chance, and wins again on other splits."""
+    return [f"{METHODS[name].title}: {_won(name, claims)}" for name in _wins(claims)]
 
 
 def _won(name: str, claims: Sequence[Claim]) -> str:

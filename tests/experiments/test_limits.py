@@ -5,7 +5,7 @@ from functools import lru_cache
 import pytest
 
 from commod.experiments import limits, prepare
-from commod.experiments.limits import best_within, fewest_at_levels, limits_of, price_of
+from commod.experiments.limits import best_within, fewest_at_levels, interventions_of, limits_of, price_of
 from commod.metrics import CRITERIA
 from tests.fitting import swept
 
@@ -116,4 +116,5 @@ def test_no_model_is_as_fair_with_fewer_changes_than_the_reference():
     fewest = fewest_at_levels(scene, criterion, points["p_rule"].tolist())
     assert all(least <= changed + 1e-9 for least, changed in zip(fewest, points["change_rate"], strict=True))
     f = scene.figures(scene.decisions_test)["p_rule"]
-    assert fewest_at_levels(scene, criterion, [f, 1.0]) == pytest.approx((0.0, limits_of(scene, criterion).fewest))
+    fully = interventions_of(scene)["change_rate"].iloc[0]
+    assert fewest_at_levels(scene, criterion, [f, 1.0]) == pytest.approx((0.0, fully))

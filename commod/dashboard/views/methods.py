@@ -154,7 +154,7 @@ def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str
         page.methods, page.stopped, page.unknown = [name for name in defined if name in chosen], False, []
 
     picked: list[str] = []
-    st.markdown("**Methods**", help=tip("needs_group"))
+    st.markdown("**Methods shown**", help=tip("needs_group"))
     members = {family: [name for name in defined if METHODS[name].family == family] for family in FAMILIES}
     offered = [family for family in FAMILIES if members[family]]
     for column, family in zip(st.columns(len(offered), gap="small"), offered, strict=True):

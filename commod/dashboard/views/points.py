@@ -11,14 +11,11 @@ import streamlit as st
 from commod.charts import MethodStyle, plot_methods
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, name_of, styles_of
 from commod.experiments import Scene, Sweep, points_of
-from commod.experiments.segments import Segments
 from commod.experiments.sweep import rows_in_words
-from commod.experiments.winners import Claim, wins_table
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion
 
 # Of the table behind `plot_calibration`.
@@ -144,13 +141,3 @@ def draw_cells(
         marked |= {(i, j) for j, cell in enumerate(found, start=1) if cell is not None and cell["fewest"]}
     headings = {"Method": "", **{heading.format(*place): "" for place in places}}
     st.html(html_table(headings, rows, caption=caption, marked=marked, dense=len(headings) > 9))
-
-
-def draw_wins(claims: Sequence[Claim], cuts: Segments, criterion: str) -> None:
-    """Who changes fewest, by segment of fairness."""
-    if not claims:
-        st.caption("No two methods that work without the group have models of about equal fairness and accuracy here.")
-        return
-    headings, rows = wins_table(claims, cuts, criterion)
-    st.html(html_table(headings, rows, caption="Who changes the fewest decisions"))
-    st.caption(tip("wins"))

@@ -59,11 +59,11 @@ def test_compare_begins_with_the_papers_methods_the_bayes_rule_and_the_form_that
 @pytest.mark.slow  # what it says of fewer models is in tests/snapshots/compare
 def test_compare_draws_and_matches(compared):
     app = compared
-    assert app.title[0].value == "Who gets there with the fewest changes?"
-    assert "cells** (" in words(app)
+    assert app.title[0].value == "Which method changes the fewest decisions?"
+    assert "A cell holds models" in words(app)
     assert "COMMOD changes **125** decisions here, with a P-Rule of" in words(app)
-    assert "Oracle ROC ○" in table(app, 1)
-    assert set(tables(app)) == {"Who changes the fewest decisions", "Mean change rates", MATCHED}  # no more than these
+    assert "Oracle ROC ○" in table(app, 0)
+    assert set(tables(app)) == {"Mean change rates", MATCHED}  # no more than these
     assert app.query_params["methods"] == "commod,fst,oracle_roc"
 
 
@@ -78,10 +78,10 @@ def test_the_match_tells_in_what_a_rival_is_better_and_in_what_worse():
     assert [column.cell(alike)[0] for column in columns] == ["0.800\nas fair", "71.0%\nthe same", "10.0%\nas many"]
     told = match_in_words(pd.DataFrame([own, lpp, alike]), "demographic_parity", 0.5)
     assert told.startswith("COMMOD changes **100** decisions here, with a P-Rule of 0.800 and an accuracy of 71.0%. ")
-    assert told.endswith("Shaded: methods with a model within 0.05 and 2 points of that (2 of 2). ")
+    assert told.endswith("Shaded: methods with a model within 0.05 and 2 percentage points of that (2 of 2). ")
     far = match_in_words(pd.DataFrame([own, lpp | {"comparable": False}]), "demographic_parity", 0.9)
     assert "less fair than f (0.900)" in far
-    assert "No other method has a model within 0.05 and 2 points of that" in far
+    assert "No other method has a model within 0.05 and 2 percentage points of that" in far
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
 @pytest.mark.slow
 def test_compare_keeps_segments_and_model_in_the_link():
     app = run_compare(methods="commod,fst", segments="1", model="6,0.05")
-    box = next(box for box in fine(app).selectbox if box.label == "Segments of fairness")
+    box = next(box for box in fine(app).selectbox if box.label == "Where fairness is cut")
     assert "LPP" in box.value
     assert "Table 1" not in words(app)
     app = fine(app.toggle(key="match_more").set_value(True).run())

@@ -55,7 +55,10 @@ def test_every_method_has_every_check():
         share, counts, *basis = shown.split("\n")
         assert share.startswith(f"{sign} {word} ")
         assert counts == f"{row['part']:,} of {row['whole']:,}"
-        assert basis == (["LSAT score"] if row["check"] == "merit" and row["part"] else [])
+        if row["check"] == "right":
+            assert basis[0].startswith("f predicts ")
+        else:
+            assert basis == (["LSAT score"] if row["check"] == "merit" and row["part"] else [])
     for name in ("commod", "lpp", "oracle_roc"):
         bad = int(((direct["method"] == name) & (direct["mark"] == "bad")).sum())
         assert found["Oracle ROC ○" if name == "oracle_roc" else METHODS[name].title][PLACES["again"] + 1] == str(bad)

@@ -288,35 +288,35 @@ def test_the_data_page_keeps_the_link():
 def test_the_paper_page_puts_printed_numbers_beside_ours(look):
     printed = look("pages/paper.py")
     assert printed.title[0].value == "The paper, recomputed"
-    assert "paper\u00a018%" in table(printed, 1)
-    assert [heading.value.split(":")[0] for heading in printed.header][:3] == ["Table 1", "Figure 2", "Figure 3"]
+    assert "paper\u00a018%" in table(printed, 0)
+    assert [heading.value.split(":")[0] for heading in printed.header] == ["Table 1", "The other figures"]
     assert not printed.warning
 
 
 @pytest.mark.slow  # the page is opened with other results below
 def test_the_paper_page_on_compas_and_for_equalized_odds():
     app = fine(run("pages/paper.py").selectbox(key="paper_data").set_value("compas").run())
-    assert "paper\u00a020%" in table(app, 1)
+    assert "paper\u00a020%" in table(app, 0)
     again = fine(run("pages/paper.py", **dict(app.query_params)))
-    assert table(again, 1) == table(app, 1)
+    assert table(again, 0) == table(app, 0)
     app = fine(app.selectbox(key="paper_criterion").set_value("equalized_odds").run())
-    assert "paper" not in table(app, 1)
+    assert "paper" not in table(app, 0)
 
 
 @pytest.mark.slow
 def test_the_paper_page_puts_f_and_the_quartiles_beside_the_printed_ones(look):
-    rows = {row[0]: row[1:] for row in tables(look("pages/paper.py"))["f, and where the segments are cut"]}
+    rows = {row[0]: row[1:] for row in tables(look("pages/paper.py"))["f, and where the cells are cut"]}
     assert rows["f, printed in App. C.4 and C.5"] == ["0.2764", "79.70%"]
     assert rows["f, ours: mean of 5 splits, least and most"][0].startswith("0.28")
     assert rows["The paper's quartiles of AdvDebias"] == ["0.5587, 0.7212, 0.8719", "67.09%, 72.94%, 75.50%"]
     assert len(rows["Quartiles of our own AdvDebias"][0].split(", ")) == 3
-    rows = {row[0] for row in tables(fine(run("pages/paper.py", data="compas")))["f, and where the segments are cut"]}
+    rows = {row[0] for row in tables(fine(run("pages/paper.py", data="compas")))["f, and where the cells are cut"]}
     assert "f, printed in Section 6.3" in rows
 
 
 def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monkeypatch):
     """With results as they were before, and with those of now."""
-    from commod.dashboard.pages import paper
+    from commod.dashboard.pages.paper import table as paper
 
     read = paper.read
     models, about = read("table1")
@@ -330,13 +330,13 @@ def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monk
         monkeypatch.setattr(paper, "read", lambda name, frame=frame: (frame, about) if name == "table1" else read(name))
         paper._cells.cache_clear()
         app = fine(run("pages/paper.py"))
-        assert (f"Bayes rule{paper.ADDED}" in table(app, 1)) == added
+        assert (f"Bayes rule{paper.ADDED}" in table(app, 0)) == added
         assert any("Class-weighted trees are not in this result" in caption.value for caption in app.caption) != added
     paper._cells.cache_clear()
 
 
 def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):
-    from commod.dashboard.pages import paper
+    from commod.dashboard.pages.paper import table as paper
     from commod.experiments.results import write_result
 
     whole = paper.read("table1")

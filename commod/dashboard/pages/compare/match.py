@@ -1,7 +1,6 @@
 """The Match section of the Compare page: one COMMOD model beside the nearest of every rival."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -32,17 +31,14 @@ MANY = 10
 WHO = "Who changed as a table"
 
 
-@dataclass(frozen=True)
-class MatchSection:
-    """What is left of the section: what makes its charts, by name, to take them away; and what ends it, called last."""
+def match(
+    settings: Settings, sweeps: dict[str, Sweep], chosen: int | None
+) -> tuple[dict[str, Callable[[], Any]], Callable[[], None]]:
+    """One COMMOD model beside the nearest of every rival.
 
-    charts: dict[str, Callable[[], Any]] = field(default_factory=dict)
-    finish: Callable[[], None] = lambda: None
-
-
-def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> MatchSection:
-    """One COMMOD model beside the nearest of every rival."""
-    st.header("Beside it: other methods at the same fairness and accuracy", anchor="match")
+    Returns what makes its charts, by name, to take them away; and what ends the section, to be called last.
+    """
+    st.header("One COMMOD model beside the nearest of every method", anchor="match")
     if chosen is None or len(sweeps) < 2:
         missing = (
             "COMMOD and another method have to be in before they can be matched: go on."
@@ -50,7 +46,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> M
             else "Choose COMMOD and at least one other method to match their models."
         )
         st.info(missing, icon=":material/info:")
-        return MatchSection()
+        return {}, lambda: None
     _choose(settings, sweeps["commod"], chosen)
     found: Match = result_of(tasks.match(settings, sweeps, chosen))
     scene = scene_of(settings)
@@ -59,7 +55,7 @@ def match(settings: Settings, sweeps: dict[str, Sweep], chosen: int | None) -> M
     finish = begin_table(settings, scene, sweeps, found, told + _reference(settings, found, len(scene.test)))
     charts = _charts(found, scene, sweeps)
     _open_in_explore(settings, sweeps["commod"], chosen)
-    return MatchSection(charts, finish)
+    return charts, finish
 
 
 def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
@@ -112,7 +108,7 @@ def match_in_words(table: pd.DataFrame, fairness: str, of_f: float) -> str:
     if figure.is_better(of_f, own[figure.name]):
         text += f"This model is less fair than f ({figure.show(of_f)}) on test. "
     near = int(table["comparable"].iloc[1:].sum())
-    within = f"{near_fairness(fairness, of_f):.2g} and {100 * NEAR_ACCURACY:.0f} points"
+    within = f"{near_fairness(fairness, of_f):.2g} and {100 * NEAR_ACCURACY:.0f} percentage points"
     if not near:
         return f"{text}No other method has a model within {within} of that, so what differs may be due to either. "
     return f"{text}Shaded: methods with a model within {within} of that ({near} of {len(table) - 1}). "
@@ -125,7 +121,7 @@ def _reference(settings: Settings, found: Match, n_test: int) -> str:
     if not fewest:
         return ""
     people = fewest * n_test
-    return f"Told everyone's group, a rule gets as fair with {people:,.0f} changes ({fewest:.1%}) in expectation. "
+    return f"A rule that is told everyone's group gets as fair with about {people:,.0f} changes ({fewest:.1%}). "
 
 
 def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:
@@ -156,15 +152,15 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
             caption=tip("match_overlap") + chance_in_words(found),
             many=len(labels) > MANY,
         )
-    st.subheader("What becomes of the scores")
-    draw(
-        plot_calibration,
-        calibration,
-        alt="Mean score of g by score of f for each method.",
-        table=Table("Scores as a table", "match_scores_table", SCORE_COLUMNS),
-        caption=tip("match_scores"),
-        **look,
-    )
+    with st.expander("What becomes of the scores"):
+        draw(
+            plot_calibration,
+            calibration,
+            alt="Mean score of g by score of f for each method.",
+            table=Table("Scores as a table", "match_scores_table", SCORE_COLUMNS),
+            caption=tip("match_scores"),
+            **look,
+        )
     return {
         "Who changed": partial(plot_who, who, **how),
         "Same people": partial(plot_overlap, pairs),

@@ -16,7 +16,7 @@ from commod.experiments import Sweep
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/compare.py")
-    st.title("Who gets there with the fewest changes?")
+    st.title("Which method changes the fewest decisions?")
     settings = session.current()
     controls.scene_sidebar()
     controls.notices()
@@ -34,11 +34,13 @@ def show() -> None:
     waits = len(found) < len(names)
     with top:
         told = sweeps.place(waits=waits)
+        st.expander("COMMOD is ours: what it and the other methods do").markdown(tip("methods_told"))
         progress = st.empty()
         chart = sweeps.place(waits=waits)
     st.header("How many decisions change, at equal fairness")
-    source = compare.choose_segments(settings, names)
     parts = sweeps.place(waits=waits)
+    with st.expander("How the cells are cut"):
+        source = compare.choose_segments(settings, names)
     below = sweeps.place(waits=waits)
 
     def paint(found: dict[str, Sweep], chosen: int | None = None, *, final: bool = False) -> compare.Compared:
@@ -46,7 +48,8 @@ def show() -> None:
         spread = compare.known_spread(settings, found) if final else {}
         here = compare.Compared(settings, found, scene_of(settings), source, chosen, spread)
         claimed = compare.claims(here)
-        compare.answer(here, claimed, told)
+        if final or claimed:  # else “no method gets there” would be said before the methods are in
+            compare.answer(here, claimed, told)
         compare.tradeoff(here, chart, final=final)
         compare.segments(here, claimed, parts, final=final)
         return here
@@ -56,11 +59,11 @@ def show() -> None:
         chosen = sweeps.chosen_model(settings, found["commod"]) if "commod" in found else None
         here = paint(found, chosen, final=True)
         with below.container():
-            matched = matching.match(settings, found, chosen)
+            charts, finish = matching.match(settings, found, chosen)
             st.header("Take it away")
-            compare.downloads(here, matched.charts)
+            compare.downloads(here, charts)
         session.keep_link(**sweeps.link())
     compare.methods_table()
     if found:
-        matched.finish()  # what may take a while comes last: the page above is complete without it
+        finish()  # what may take a while comes last: the page above is complete without it
         compare.begin_spread(settings, here, progress)

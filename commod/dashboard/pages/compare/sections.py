@@ -22,7 +22,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import Table, draw, offer
 from commod.dashboard.views.methods import choose_model, cost_of, label_of, state
-from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, draw_wins, point_columns, rests_on
+from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, point_columns, rests_on
 from commod.datasets import load_task
 from commod.datasets.choice import ROLES, roles_json
 from commod.experiments import Scene, Sweep
@@ -38,11 +38,20 @@ from commod.experiments.segments import (
     segment_sources,
     segments_by,
 )
-from commod.experiments.winners import BestAndOwn, Claim, apart_by_chance, best_models, claims_of, wins_in_words
+from commod.experiments.winners import (
+    BestAndOwn,
+    Claim,
+    apart_by_chance,
+    best_models,
+    claims_of,
+    wins_in_words,
+    wins_of_each,
+)
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
 from commod.models.competitors import FAMILIES, METHODS, overview, overview_in_words
 from commod.models.threshold import ONE_HALF
+from commod.uploads.limits import count_of
 
 # Of the trade-off, in pixels.
 HEIGHT = 470
@@ -258,8 +267,8 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             frame,
             alt="Accuracy against fairness of every model of every method.",
             table=here.table("All points as a table", "compare_points", final=final),
-            caption="A point is a model on test people; the line joins the best of a method. ○: must be told the "
-            f"group. Click a COMMOD model to see the others [beside it](#match).{crosses}{less} {rest_on}",
+            caption="A point is one model, on people it was not trained on; a line joins the best of a method. ○: must "
+            f"be told the group. Click a COMMOD model to see the others [beside it](#match).{crosses}{less} {rest_on}",
             **look,
             **selection,
         )
@@ -297,9 +306,8 @@ def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
         place.markdown(best)
         return
     place.markdown(
-        f"**Where models are about equally fair and accurate, {wins_in_words(claimed)}** ([below](#cells); over many "
-        f"splits: About, Paper). Methods that need the group do not count."
-        f"\n\nThe best single models, which may differ in everything else:\n\n{best}"
+        f"**{wins_in_words(claimed)}.** {tip('cell')} [Cell by cell](#cells); over many splits: "
+        f"About, Paper.\n\nThe best single models:\n\n{best}"
     )
 
 
@@ -339,7 +347,7 @@ def choose_segments(settings: Settings, names: list[str]) -> str:
     def take() -> None:
         page.segments = options.index(st.session_state[key])
 
-    return str(st.selectbox("Segments of fairness", options, key=key, on_change=take, help=tip("segments")))
+    return str(st.selectbox("Where fairness is cut", options, key=key, on_change=take, help=tip("segments")))
 
 
 def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: bool = False) -> None:
@@ -350,16 +358,18 @@ def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: b
         return here.table(f"Q{q} as a table", f"compare_q{q}", final=final)
 
     with place.container():
-        draw_wins(claimed, here.cuts, here.criterion.name)
-        draw_segments(shown, here.titles, here.criterion.name, table, **look)
-        st.caption(tip("compare_segments"))
         _cells(here, claimed)
+        with st.expander("Changes and accuracy of every model, in pictures"):
+            draw_segments(shown, here.titles, here.criterion.name, table, **look)
+            st.caption(tip("compare_segments"))
 
 
 def _cells(here: Compared, claimed: tuple[Claim, ...]) -> None:
     """Mean change rates by method, in the cells of fairness and accuracy where two are compared."""
     if not claimed:
+        st.caption("No two methods that work without the group have models of about equal fairness and accuracy here.")
         return
+    st.markdown(f"{tip('wins', cells=count_of(len(claimed), 'cell'))}\n\n- " + "\n- ".join(wins_of_each(claimed)))
     cells, places = here.cells, [claim.place for claim in claimed]
     spread = _spread_in_words(here.by_split)
     cells = cells[[place in places for place in zip(cells["fairness_q"], cells["accuracy_q"], strict=True)]]
@@ -370,7 +380,7 @@ def _cells(here: Compared, claimed: tuple[Claim, ...]) -> None:
         [name for name in METHODS if name in set(cells["method"])],
         places,
         lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL) + spread(cell),
-        heading="Q{} fair, Q{} acc.",
+        heading="Fairness Q{}, accuracy Q{}",
         caption="Mean change rates",
     )
     accuracy = ", ".join(f"{cut:.1%}" for cut in here.cuts.accuracy)

@@ -56,8 +56,9 @@ def not_all_at_once(result: FitResult) -> None:
         for model, frame in frames.items()
     ]
     headings = {"Group": ""} | {title.format(yes=yes, no=no): says for title, says in COLUMNS.values()}
-    st.html(html_table(headings, rows, caption="Base rates and errors of f and g by group", dense=True))
-    st.caption(tip("impossible"))
+    with st.expander("The numbers of f and g by group"):
+        st.html(html_table(headings, rows, caption="Base rates and errors of f and g by group", dense=True))
+        st.caption(tip("impossible"))
 
 
 def _draw_interventions(table: pd.DataFrame, people: int, yes: str) -> None:
@@ -120,7 +121,7 @@ PROPOSITIONS = {
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/limits.py")
-    st.title("How few changes could do it?", help=tip("limits_intro"))
+    st.title("How few changes are enough?", help=tip("limits_intro"))
     lead = st.empty()
     settings = session.current()
     training = submit(tasks.fit(settings))
@@ -130,7 +131,7 @@ def show() -> None:
         result = train(settings, training)
     if result is None or training.failed:  # the last good model is of other sliders, or of another f
         st.stop()
-    asked = st.container()
+    asked, top = st.container(), st.container()
     missed = ask_missed(result)
     bound = result_of(tasks.limits(settings, missed), st.empty(), "Counting the limit")
     if missed and not CRITERIA[settings.fairness].by_label:
@@ -146,8 +147,9 @@ def show() -> None:
     session.keep_link(**sweeps.link(), **link())
     found = sweeps.known(settings, names)
     waits = len(found) < len(names)
-    progress = st.empty()
-    picture = sweeps.place(waits=waits)
+    with top:
+        progress, picture = st.empty(), sweeps.place(waits=waits)
+    st.expander("COMMOD is ours: what it and the other methods do").markdown(tip("methods_told"))
     below = sweeps.place(waits=waits)
 
     blind = pd.DataFrame()

@@ -15,7 +15,6 @@ from commod.charts.limits import (
     BLIND_STYLE,
     BOUND_STYLE,
     CURRENT_STYLE,
-    FEWEST_STYLE,
     OWN_STYLE,
     PRICES,
     plot_limits,
@@ -38,6 +37,7 @@ from commod.experiments.biased import figures_if_missed
 from commod.experiments.limits import MAX_POINTS, Limits, best_within
 from commod.metrics.counts import undominated
 from commod.metrics.figures import FIGURES, Criterion
+from commod.models.competitors import METHODS
 from commod.wording import with_capital
 
 BUDGETS = tuple(i / 100 for i in range(1, 31))
@@ -114,11 +114,6 @@ class DrawnLimits(Swept):
         """Whether there is a bound for rules that are not told the group."""
         return not self.blind.empty
 
-    @property
-    def has_fewest(self) -> bool:
-        """Whether the fewest changes of a rule that is fully fair are in the picture."""
-        return self.limits.fewest is not None and 0 < self.limits.fewest <= self.most
-
     def blind_at(self, column: str = "fairness") -> float:
         """That bound at the budget, or another column of it."""
         return float(np.interp(self.budget, self.blind["change_rate"], self.blind[column]))
@@ -186,36 +181,19 @@ def answer(here: DrawnLimits) -> str:
     if first["changes"] == 0:
         return f"**f has {wish} already.** Nothing must change."
     rate = f"**at least {first['changes']:,.0f} of {limits.people:,} decisions ({first['change_rate']:.1%})**"
-    words = f"For {wish}{ONE_WAY[here.settings.direction]}, {rate} must change."
-    if here.own_sweep is None:
-        return words
-    fair = here.own[here.is_fair(here.own)]
-    own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
-    return f"{words} {here.form} {own}."
-
-
-def sentence(here: DrawnLimits) -> str:
-    """How far so many changes get, of any rule and of COMMOD."""
-    limits, budget, criterion = here.limits, here.budget, here.criterion
-    count = int(budget * limits.people + 1e-9)
-    words = (
-        f"With at most {count:,} changes ({budget:.0%}){ONE_WAY[here.settings.direction]}, no rule gets beyond "
-        f"{criterion.noun} of **{here.show(limits.at(budget))}**. f has {here.show(limits.at(0.0))}"
-    )
-    if here.own_sweep is None:
-        return f"{words}."
-    best = best_within(here.own_sweep.points, criterion.name, budget)
-    assert best is not None  # λ_fair = 0 changes nobody
-    return (
-        f"{words}; {here.form} reaches **{here.show(best[criterion.figure_name])}** (accuracy {best['accuracy']:.1%})."
-    )
+    words = [f"For {wish}{ONE_WAY[here.settings.direction]}, {rate} must change, whatever the method."]
+    for form in (label_of(name) for name in here.sweeps if METHODS[name].is_commod):
+        fair = here.models[(here.models["label"] == form) & here.is_fair(here.models)]
+        own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
+        words.append(f"{form} {own}.")
+    return " ".join(words)
 
 
 def blind_sentence(here: DrawnLimits) -> str:
     """How much of the distance to the limit is COMMOD's, and how much is not knowing the group."""
     show, bound, blind = here.show, here.limits.at(here.budget), here.blind_at()
     words = (
-        "Such a rule may know everyone's group. One that has to guess it from the features can expect "
+        f"The limit of **{show(bound)}** takes everyone's group as known. A rule that has to guess it can expect "
         f"**{show(blind)}** (95% interval {show(here.blind_at('low'))} to {show(here.blind_at('high'))})."
     )
     if here.own_sweep is None:
@@ -247,7 +225,6 @@ def region(here: DrawnLimits, place: Any, *, final: bool = False) -> None:
         limits.curve.iloc[thin].assign(kind="bound"),
         models,
         pd.DataFrame([{"kind": "budget", "change_rate": here.budget}, {"kind": "level", "fairness": here.level}]),
-        *([pd.DataFrame([{"kind": "fewest", "change_rate": limits.fewest}])] if here.has_fewest else []),
     ]
     if here.has_blind:
         parts.append(here.blind.assign(kind="blind"))
@@ -265,14 +242,7 @@ def region(here: DrawnLimits, place: Any, *, final: bool = False) -> None:
 
     table = Table("Limit and models as a table", "limits_table", here.columns("fairness"), rows)
     with place.container():
-        st.markdown(sentence(here))
-        if here.has_blind:
-            st.markdown(blind_sentence(here))
-        elif final:
-            st.caption(
-                "The bound for rules that are not told the group is drawn for demographic parity of two groups only."
-            )
-        lines = [BOUND_STYLE, *[BLIND_STYLE] * here.has_blind, *[FEWEST_STYLE] * here.has_fewest]
+        lines = [BOUND_STYLE, *[BLIND_STYLE] * here.has_blind]
         lines += [*[replace(OWN_STYLE, label=OWN_STYLE.label.format(here.form))] * (here.own_sweep is not None)]
         st.html(html_legend((*lines, ASKED_STYLE)))
         st.html(html_legend((*here.styles, CURRENT_STYLE, DEPLOYED_STYLE)))
@@ -293,11 +263,17 @@ def region(here: DrawnLimits, place: Any, *, final: bool = False) -> None:
             )
         with narrow:
             _best_table(here)
+            if here.has_blind:
+                st.expander("Why not nearer to the limit?").markdown(blind_sentence(here))
+            elif final:
+                st.caption(
+                    "The limit of rules that guess the group is drawn for demographic parity of two groups only."
+                )
 
 
 def _caption(here: DrawnLimits, hidden: int) -> str:
     """What the legend does not say; `hidden` models are not drawn."""
-    known = "group and outcome" if here.criterion.by_label else "group"
+    known = "group and record" if here.criterion.by_label else "group"
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
     dotted = (
         " Who guesses the group learns it by gradient boosting; the interval is chance in who is on test and the "
@@ -306,17 +282,21 @@ def _caption(here: DrawnLimits, hidden: int) -> str:
         else ""
     )
     return (
-        f"On test. The limit is counted exactly, with everyone's {known} known.{dotted} ○: needs the group at "
-        f"predict.{less} {rests_on(here.result.scene)}"
+        f"On test. The limit is counted exactly, with everyone's {known} known.{dotted} ○: must be told "
+        f"the group.{less} {rests_on(here.result.scene)}"
     )
 
 
 def _best_table(here: DrawnLimits) -> None:
     budget, figure = here.budget, here.criterion.figure
-    st.markdown(f"**The fairest with at most {budget:.0%} changed**")
-    rows = [["The limit", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"]]
+    count = int(budget * here.limits.people + 1e-9)
+    st.markdown(f"**The fairest with at most {count:,} decisions changed ({budget:.0%})**")
+    rows = [
+        ["f", here.show(here.limits.at(0.0)), "0", f"{_of_f(here):.1%}"],
+        ["The limit of any rule", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"],
+    ]
     if here.has_blind:
-        rows.append(["Limit, group guessed", here.show(here.blind_at()), f"{budget:.1%}", "–"])
+        rows.append(["The limit, group guessed", here.show(here.blind_at()), f"{budget:.1%}", "–"])
     for name, sweep in here.sweeps.items():
         best = best_within(sweep.points, here.criterion.name, budget)
         if best is None:
@@ -330,11 +310,16 @@ def _best_table(here: DrawnLimits) -> None:
     st.html(html_table(headings, rows, caption=caption))
 
 
+def _of_f(here: DrawnLimits) -> float:
+    """Accuracy of f."""
+    return float(here.models.loc[here.models["label"] == DEPLOYED_STYLE.label, "accuracy"].iloc[0])
+
+
 def price(here: DrawnLimits) -> None:
     """What accuracy this fairness must cost, by changes."""
     criterion, most = here.criterion, here.most
     asked = criterion.wish(here.level)
-    st.header(f"The price of {asked}")
+    st.header(f"The price of {asked}, in accuracy")
     if criterion.is_met(here.limits.at(0.0), here.level):
         st.info("f is that fair already: nothing has to change.", icon=":material/info:")
         return
@@ -342,8 +327,7 @@ def price(here: DrawnLimits) -> None:
     if curves.empty:
         st.info(f"With {most:.0%} of the decisions changed, {asked} cannot be reached.", icon=":material/info:")
         return
-    of_f = here.models.loc[here.models["label"] == DEPLOYED_STYLE.label, "accuracy"].iloc[0]
-    models = here.models.assign(difference=here.models["accuracy"] - of_f)
+    models = here.models.assign(difference=here.models["accuracy"] - _of_f(here))
     models = models[here.is_fair(models) & (models["change_rate"] <= most)]
     dashed = pd.DataFrame([{"kind": "budget", "change_rate": here.budget}])
     frame = pd.concat([curves.rename(columns={"known": "kind"}), models, dashed], ignore_index=True)
@@ -351,13 +335,13 @@ def price(here: DrawnLimits) -> None:
     top = max(0.02, float(models["difference"].max() if len(models) else 0.0)) + 0.03
     bottom = min(-0.02, float(frame["difference"].min()))
     low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
-    leaves = "; it leaves the picture at the top" if (frame["difference"] > high).any() else ""
+    leaves = "; that line leaves the picture at the top" if (frame["difference"] > high).any() else ""
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
     st.markdown(_price_words(curves, models, asked, form=here.form if here.own_sweep else ""))
     counted = _counted(curves, here.limits.people, most)
     st.html(html_legend((*[style for name, style in PRICES.items() if (curves["known"] == name).any()], ASKED_STYLE)))
     st.html(html_legend(here.styles))
-    columns = here.columns() | {"points": ("Accuracy against f (points)", "+.1f")}
+    columns = here.columns() | {"points": ("Accuracy minus f's (percentage points)", "+.1f")}
 
     def rows() -> pd.DataFrame:
         drawn = frame.assign(points=100 * frame["difference"])
@@ -371,7 +355,7 @@ def price(here: DrawnLimits) -> None:
         frame,
         alt="Accuracy against f by decisions changed, at the fairness asked for.",
         table=Table("Prices as a table", "price_table", columns, rows),
-        caption=f"On test, models that are fair enough only. In hindsight, flips mend errors{leaves}.{counted}",
+        caption=f"On test, models that are fair enough only. Who knows the record can mend errors{leaves}.{counted}",
         styles=here.styles,
         low=low,
         high=high,
@@ -383,7 +367,7 @@ def _counted(curves: pd.DataFrame, people: int, most: float) -> str:
     """What of the test rows, or of the changes, the lines are counted on; empty if it is all."""
     rows, last = int(curves["people"].iloc[0]), float(curves["change_rate"].max())
     if rows < people:
-        return f" Lines: counted on {rows:,} of the {people:,} test rows, as many of each group, outcome and decision."
+        return f" Lines: counted on {rows:,} of the {people:,} test rows, as many of each group, record and decision."
     return f" Lines: counted up to {last * people:,.0f} changes." if last < most - 1.0 / people else ""
 
 
@@ -393,13 +377,13 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, form
         first = curves.iloc[0]
         words = (
             f"In hindsight, with {first['change_rate']:.1%} changed, {asked} goes with "
-            f"{100 * first['difference']:+.1f} points of accuracy."
+            f"{100 * first['difference']:+.1f} percentage points of accuracy."
         )
     else:
         best = cheapest.loc[cheapest["difference"].idxmax()]
         words = (
-            f"A rule that knows f's scores and everyone's group pays about **{-100 * best['difference']:.1f} points** "
-            f"of accuracy (with {best['change_rate']:.1%} changed)."
+            f"A rule that knows f's scores and everyone's group pays about **{-100 * best['difference']:.1f}** "
+            f"percentage points of accuracy (with {best['change_rate']:.1%} changed)."
         )
     own = models[models["label"] == form]
     if not form:
@@ -409,4 +393,4 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, form
     best = own.loc[own["difference"].idxmax()]
     change = 100 * best["difference"]
     verb = f"loses **{-change:.1f}**" if change < 0 else f"gains **{change:.1f}**"
-    return f"{words} The most accurate {form} model that fair {verb} (with {best['change_rate']:.1%} changed)."
+    return f"{words} The most accurate {form} model that is as fair {verb} (with {best['change_rate']:.1%} changed)."

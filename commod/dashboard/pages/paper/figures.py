@@ -1,196 +1,27 @@
-"""Paper: every table and figure of the paper recomputed from committed results, the printed numbers beside ours."""
+"""The paper's other figures, recomputed from committed results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_methods, plot_scatter
-from commod.dashboard.state import session
+from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_scatter
+from commod.dashboard.pages.paper.table import read
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip, with_tooltips
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
-from commod.dashboard.views import frame
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, styles_of
-from commod.dashboard.views.points import SCORE_COLUMNS, as_rows, draw_cells, draw_segments, draw_wins, point_columns
+from commod.dashboard.views.points import SCORE_COLUMNS
 from commod.datasets import TASKS, damaged_files
-from commod.experiments.paper import DATASETS, LEAST_SPLITS, TABLE1_ROWS, sensitivity_table, table1
+from commod.experiments.paper import sensitivity_table
 from commod.experiments.paper_figures import tree_f1_by_depth
-from commod.experiments.paper_numbers import BLACK_BOX, FIGURE2, METHOD_ROWS, TABLE1_CELLS
-from commod.experiments.results import read_result, results_directory
-from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, mark_fewest, quartiles_of
-from commod.experiments.sweep import as_points
-from commod.experiments.winners import claims_of, wins_in_words
-from commod.metrics.figures import CRITERIA, FIGURES
+from commod.experiments.paper_numbers import FIGURE2
+from commod.metrics.figures import FIGURES
 from commod.models.competitors import METHODS
-from commod.wording import with_capital
-
-
-@lru_cache(maxsize=16)
-def read(name: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """A result and how it was made."""
-    return read_result(results_directory() / f"{name}.parquet")
-
-
-def result(name: str, data: str = "") -> pd.DataFrame | None:
-    """A result (that has models of a data set), or None and a sentence that says how to make it."""
-    try:
-        frame = read(name)[0]
-    except ValueError as error:
-        st.warning(str(error), icon=":material/warning:")
-        return None
-    if data and data not in set(frame["dataset"]):
-        st.warning(
-            f"{name}.parquet was made without {TASKS[data].title}: make it with 'python -m commod paper {name}'.",
-            icon=":material/warning:",
-        )
-        return None
-    return frame
-
-
-def versions_in_words() -> str:
-    """How the results were made."""
-    try:
-        about = read("table1")[1]
-    except ValueError:
-        return ""
-    packages = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
-    return f"{about['splits']} splits; Python {about['python']}, {packages}."
-
-
-OWN_QUARTILES = "quartiles of our own AdvDebias"
-MARKS = {"better": "\u00a0▼", "equal": "\u00a0=", "worse": "\u00a0▲", "too few splits": ""}
-# Behind a method that the paper's Table 1 does not have; † has another meaning in the names of methods.
-ADDED = " *"
-
-
-@lru_cache(maxsize=16)
-def _cells(data: str, criterion: str, segments: Segments) -> pd.DataFrame:
-    return mark_fewest(table1(read("table1")[0], data, criterion, segments))
-
-
-def draw_table1(models: pd.DataFrame, data: str, criterion: str) -> None:
-    """Change rates by cell, beside the printed ones, and the models."""
-    here = models[(models["dataset"] == data) & (models["fairness"] == criterion)]
-    definitions = {cuts.source: cuts for cuts in PAPER_SEGMENTS[data, criterion]}
-    own = quartiles_of(here[here["method"] == "adv_debias"], criterion, OWN_QUARTILES)
-    definitions[OWN_QUARTILES] = own
-    source = st.selectbox("Segments", list(definitions), key=f"paper_segments_{data}_{criterion}")
-    cuts = definitions[source]
-    cells = _cells(data, criterion, cuts)
-    rows = [name for name in TABLE1_ROWS if name in set(cells["method"])]
-    # The paper prints its main definition, and demographic parity only.
-    printed = source == next(iter(definitions)) and bool(cells["printed"].notna().any())
-    places = list(TABLE1_CELLS) if printed else sorted({*zip(cells["fairness_q"], cells["accuracy_q"], strict=True)})
-    st.markdown(tip("table1_cells"))
-    if printed:
-        st.markdown(_verdict(cells))
-    st.markdown("**Our COMMOD and other methods**, means over several splits of the data (Compare shows one split):")
-    draw_wins([claim for claim in claims_of(cells) if claim.place in places], cuts, criterion)
-
-    def words(cell: Mapping[Any, Any]) -> str:
-        text = f"{cell['change_rate']:.1%}\n[{cell['low']:.0%},\u00a0{cell['high']:.0%}] of\u00a0{cell['splits']}"
-        if printed and pd.notna(cell["printed"]):
-            text += f"\npaper\u00a0{cell['printed']:.0%}{MARKS[cell['verdict']]}"
-        return text
-
-    added = f"{ADDED.strip()} Not in the paper's table. " if set(rows) - set(METHOD_ROWS) else ""
-    st.caption(tip("table1_how", least=LEAST_SPLITS, added=added, effort=_effort(here)))
-
-    draw_cells(
-        cells,
-        rows,
-        places,
-        words,
-        heading="Q{} fairness, Q{} accuracy",
-        caption="Change rates",
-        label=lambda name: label_of(name) + ("" if name in METHOD_ROWS else ADDED),
-    )
-    with st.expander("f, and where the segments are cut"):
-        _cuts_and_f(here, data, criterion, list(definitions.values()))
-    _pictures(here[here["error"] == ""], criterion, cuts)
-
-
-def _effort(models: pd.DataFrame) -> str:
-    """How many models of each method there are on a split."""
-    found = models.groupby(["method", "split"]).size().groupby("method").max()
-    if len(set(found)) == 1:
-        return f"{found.iloc[0]} models of each method a split."
-    listed = ", ".join(f"{label_of(str(name))} {count}" for name, count in found.items())
-    return f"Models a split, which are not equally many: {listed}."
-
-
-def _verdict(cells: pd.DataFrame) -> str:
-    """How COMMOD does against the print, as the table says it cell by cell."""
-    known = cells[(cells["method"] == "commod") & cells["printed"].notna()]
-    said = known["verdict"].value_counts()
-    counts = {name: int(said.get(name, 0)) for name in MARKS}
-    missing = len(TABLE1_CELLS) - len(known)
-    return (
-        f"**Our COMMOD and the paper's**, in {len(TABLE1_CELLS)} cells: **{counts['better']} better** (fewer changes), "
-        f"**{counts['equal']} equal** (the printed number lies in our interval), **{counts['worse']} worse**"
-        + (f", {counts['too few splits']} with too few splits to tell" * (counts["too few splits"] > 0))
-        + (f", {missing} without a model of ours" * (missing > 0))
-        + "."
-    )
-
-
-def _cuts_and_f(models: pd.DataFrame, data: str, criterion: str, definitions: list[Segments]) -> None:
-    """Where the segments are cut, and f: the printed ones and ours."""
-    figure = CRITERIA[criterion].figure
-    fair, accurate = BLACK_BOX[data, criterion]
-    rows = [["f, printed in App. C.4 and C.5", f"{fair:.4f}", f"{accurate:.2%}"]]
-    if (data, criterion) == ("compas", "demographic_parity"):
-        rows.append(["f, printed in Section 6.3", f"{FIGURE2['p_rule_f']:.2f}", f"{FIGURE2['accuracy_f']:.0%}"])
-    of_f = models[models["change_rate"] == 0].drop_duplicates("split")  # what changes nobody has the figures of f
-    rows.append([f"f, ours: mean of {len(of_f)} splits, least and most"])
-    for name, form in ((figure.name, ".4f"), ("accuracy", ".2%")):
-        mean, least, most = (f"{value:{form}}" for value in of_f[name].agg(["mean", "min", "max"]))
-        rows[-1].append(f"{mean}\n[{least}, {most}]")
-    for cuts in definitions:
-        fairness, accuracy = (f"{cut:.4f}" for cut in cuts.fairness), (f"{cut:.2%}" for cut in cuts.accuracy)
-        rows.append([with_capital(cuts.source), ", ".join(fairness), ", ".join(accuracy)])
-    st.html(html_table(("What", figure.axis_title, "Accuracy"), rows, caption="f, and where the segments are cut"))
-
-
-def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
-    figure = CRITERIA[criterion].figure
-    frame = as_rows(as_points(models), criterion, "split").assign(id=-1, chosen=False)
-    styles = styles_of(set(models["method"]))
-    columns = point_columns(criterion, label="Method", split="Split", settings="Setting")
-    st.subheader("Figure 7: fairness against accuracy")
-    st.markdown("A point is a model on one split. Bold: no model of its method is both fairer and more accurate.")
-    st.html(html_legend(styles))
-    draw(
-        plot_methods,
-        frame,
-        alt="Accuracy against fairness of every model on every split.",
-        table=Table("Models of Figure 7 as a table", "figure7_table", columns),
-        styles=styles,
-        strong=label_of("commod"),
-        fairness_title=figure.axis_title,
-        upward=CRITERIA[criterion].upward,
-    )
-    st.subheader("Figure 1: changes at equal fairness")
-    st.markdown("A picture holds models of about equal fairness. Low and to the right is best.")
-    frame = in_segments(frame, cuts, criterion)
-    low, high = frame["accuracy"].quantile([0.02, 1.0])
-    draw_segments(
-        frame[frame["accuracy"] >= low].assign(best=True),
-        cuts.titles(criterion),
-        criterion,
-        lambda q: Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
-        styles=styles,
-        strong=label_of("commod"),
-        most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
-        accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
-        lines=False,
-    )
 
 
 @dataclass(frozen=True)
@@ -413,8 +244,8 @@ def _calibration(frame: pd.DataFrame) -> None:
     styles = styles_of(["commod", "adv_debias"])
     moves = frame.drop_duplicates("method").set_index("method")["score_move"]
     st.markdown(
-        "On the dashed line g's scores are f's. The scores of those whose decision stays move by "
-        f"{100 * moves['commod']:.1f} points on average by COMMOD, {100 * moves['adv_debias']:.1f} by AdvDebias "
+        "On the dashed line g's scores are f's. Scores of those whose decision stays move, on average, by "
+        f"{100 * moves['commod']:.1f} percentage points by COMMOD, {100 * moves['adv_debias']:.1f} by AdvDebias "
         "(one split, models about as fair)."
     )
     st.html(html_legend(styles))
@@ -453,57 +284,9 @@ def _sensitivity(models: pd.DataFrame) -> None:
             names[row.figure],
             f"{row.r_squared:.3f}",
             f"{row.printed:.2f}",
-            "at least the paper's" if round(row.r_squared, 2) >= row.printed else "below the paper's",
         ]
         for row in _regressions(sound).itertuples()
     ]
-    headings = ("Data set", "Range of λ_fair", "Regressed", "R², ours", "R², paper", "Verdict")
+    headings = ("Data set", "Range of λ_fair", "Regressed", "R², ours", "R², paper")
     st.markdown(tip("regressions"))
-    st.html(html_table(headings, rows, caption="Regressions", text={1, 2, 5}))
-
-
-def show() -> None:
-    """The page, from top to bottom."""
-    frame.page("pages/paper.py")
-    st.title("The paper, recomputed")
-    st.html(with_tooltips([tip("paper_intro")]))
-    st.markdown(f"{_finding()}{tip('paper_how')}")
-    st.header("Table 1: changes at equal fairness and accuracy")
-    data, criterion = _choose()
-    models = result("table1", data)
-    if models is not None:
-        draw_table1(models, data, criterion)
-    for figure in paper_figures(data):
-        st.header(figure.title)
-        found = result(figure.result, figure.data)
-        if found is not None:
-            figure.draw(found)
-    st.caption(versions_in_words())
-
-
-def _finding() -> str:
-    """What comes out where the paper prints its Table 1; empty without the result."""
-    data, criterion = next(iter(DATASETS)), next(iter(CRITERIA))
-    try:
-        cells = _cells(data, criterion, PAPER_SEGMENTS[data, criterion][0])
-    except ValueError:
-        return ""
-    claims = [claim for claim in claims_of(cells) if claim.place in TABLE1_CELLS]
-    return f"**On {TASKS[data].title}, {wins_in_words(claims)} of about equal fairness and accuracy.** "
-
-
-def _choose() -> tuple[str, str]:
-    """Data set and criterion of the tables: from the link, or those of the session if the paper has them."""
-    here = session.current()
-    asked = st.query_params.get("paper", "").split(",")
-    starts = {"paper_data": (here.data, DATASETS, asked[0]), "paper_criterion": (here.fairness, CRITERIA, asked[-1])}
-    for key, (usual, known, wanted) in starts.items():
-        if key not in st.session_state:
-            st.session_state[key] = wanted if wanted in known else usual if usual in known else next(iter(known))
-    left, right = st.columns(2, gap="medium")
-    data = left.selectbox("Data set", DATASETS, format_func=lambda name: TASKS[name].title, key="paper_data")
-    criterion = right.selectbox(
-        "Criterion", list(CRITERIA), format_func=lambda name: CRITERIA[name].label, key="paper_criterion"
-    )
-    session.keep_link(paper=f"{data},{criterion}")
-    return data, criterion
+    st.html(html_table(headings, rows, caption="Regressions", text={1, 2}))
