@@ -51,8 +51,8 @@ def match(
     found: Match = result_of(tasks.match(settings, sweeps, chosen))
     scene = scene_of(settings)
     of_f = scene.figures(scene.decisions_test)[CRITERIA[settings.fairness].figure_name]
-    told = match_in_words(found.table, settings.fairness, of_f)
-    finish = begin_table(settings, scene, sweeps, found, told + _reference(settings, found, len(scene.test)))
+    text = match_in_words(found.table, settings.fairness, of_f)
+    finish = begin_table(settings, scene, sweeps, found, text + _reference(settings, found, len(scene.test)))
     charts = _charts(found, scene, sweeps)
     _open_in_explore(settings, sweeps["commod"], chosen)
     return charts, finish
@@ -139,8 +139,8 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Who changed")
-        plot_who, who, how, told = _who(found, scene)
-        draw(plot_who, who, **told, **how)
+        plot_who, who, how, labels = _who(found, scene)
+        draw(plot_who, who, **labels, **how)
     with right:
         st.subheader("The same people?")
         columns = {"label": ("Method", ""), "other": ("Another", ""), "overlap": ("Changed by both, of either", ".0%")}
@@ -194,12 +194,12 @@ def _who(found: Match, scene: Scene) -> tuple[Callable[..., Any], pd.DataFrame, 
         )
         names = {"label": "Method", "group": "Group", "direction": "Direction", "people": "People"}
         columns = {name: (heading, "+,.0f" if name == "people" else "") for name, heading in names.items()}
-        told = {
+        labels = {
             "alt": "People changed by method, group and direction.",
             "caption": "People of the test part. Right: to the decision that favours them; left: to the other one.",
             "table": Table(WHO, "match_who_table", columns),
         }
-        return plot_who_changed, who, {"groups": groups}, told
+        return plot_who_changed, who, {"groups": groups}, labels
     sizes = scene.test.sensitive.value_counts()
     by_group = pd.DataFrame(
         [
@@ -214,12 +214,12 @@ def _who(found: Match, scene: Scene) -> tuple[Callable[..., Any], pd.DataFrame, 
     by_group["group_rank"] = by_group["group"].map({group: rank for rank, group in enumerate(own)})
     columns = {"label": ("Method", ""), "group": ("Group", ""), "share": ("Changed, of the group", ".1%")}
     columns |= {"better": ("Better off", ","), "worse": ("Worse off", ","), "count": ("People", ",")}
-    told = {
+    labels = {
         "alt": "Share of each group whose decision changed, by method.",
         "caption": "Share of each group of the test part that changed. The group that COMMOD changes most comes first.",
         "table": Table(WHO, "match_who_table", columns),
     }
-    return plot_share_by_group, by_group, {"most": max(0.05, float(by_group["share"].max()))}, told
+    return plot_share_by_group, by_group, {"most": max(0.05, float(by_group["share"].max()))}, labels
 
 
 def _open_in_explore(settings: Settings, sweep: Sweep, chosen: int) -> None:

@@ -33,7 +33,7 @@ def show() -> None:
     found = sweeps.known(settings, names, tuned=True)
     waits = len(found) < len(names)
     with top:
-        told = sweeps.place(waits=waits)
+        place = sweeps.place(waits=waits)
         st.expander("COMMOD is ours: what it and the other methods do").markdown(tip("methods_told"))
         progress = st.empty()
         chart = sweeps.place(waits=waits)
@@ -49,7 +49,7 @@ def show() -> None:
         here = compare.Compared(settings, found, scene_of(settings), source, chosen, spread)
         claimed = compare.claims(here)
         if final or claimed:  # else “no method gets there” would be said before the methods are in
-            compare.answer(here, claimed, told)
+            compare.answer(here, claimed, place)
         compare.tradeoff(here, chart, final=final)
         compare.segments(here, claimed, parts, final=final)
         return here

@@ -324,10 +324,12 @@ def best_in_words(found: Mapping[str, BestAndOwn], figure: Figure, fair: str, *,
         if first is None:
             lines.append(f"- {wish}: no method gets there on test.")
             continue
-        told = [f"**{METHODS[first['method']].title} {measure.show(first[measure.name])}**"]
+        sentences = [f"**{METHODS[first['method']].title} {measure.show(first[measure.name])}**"]
         if with_commod and first["method"] != "commod":
-            told.append("COMMOD does not get there" if own is None else f"COMMOD {measure.show(own[measure.name])}")
-        lines.append(f"- {wish}: {'; '.join(told)}.")
+            sentences.append(
+                "COMMOD does not get there" if own is None else f"COMMOD {measure.show(own[measure.name])}"
+            )
+        lines.append(f"- {wish}: {'; '.join(sentences)}.")
     return "\n".join(lines)
 
 
@@ -384,9 +386,9 @@ def _cells(here: Compared, claimed: tuple[Claim, ...]) -> None:
         caption="Mean change rates",
     )
     accuracy = ", ".join(f"{cut:.1%}" for cut in here.cuts.accuracy)
-    told = tip("compare_cells", printed=printed, accuracy=accuracy)
-    told += "" if cells["sound"].all() else tip("no_model", mark=NO_MODEL.strip())
-    st.caption(told + (BRACKETS if here.spread else ""))
+    text = tip("compare_cells", printed=printed, accuracy=accuracy)
+    text += "" if cells["sound"].all() else tip("no_model", mark=NO_MODEL.strip())
+    st.caption(text + (BRACKETS if here.spread else ""))
 
 
 def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, Any]], str]:

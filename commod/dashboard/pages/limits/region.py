@@ -123,12 +123,10 @@ class DrawnLimits(Swept):
         """All models, f and the current one on test."""
         columns = ["label", "change_rate", "fairness", "accuracy", "settings"]
         rows = [] if self.points.empty else as_rows(self.points, self.criterion.name)[columns].to_dict("records")
-        scene, told = (
-            self.result.scene,
-            {DEPLOYED_STYLE.label: "unchanged", CURRENT_STYLE.label: in_words(self.settings)},
-        )
-        for (label, settings), decisions in zip(
-            told.items(), (scene.decisions_test, self.result.decisions), strict=True
+        scene = self.result.scene
+        for label, settings, decisions in (
+            (DEPLOYED_STYLE.label, "unchanged", scene.decisions_test),
+            (CURRENT_STYLE.label, in_words(self.settings), self.result.decisions),
         ):
             figures = figures_if_missed(scene, decisions, self.missed)
             measured = {"change_rate": figures["change_rate"], "fairness": figures[self.criterion.figure_name]}

@@ -38,7 +38,7 @@ def show() -> None:
 
 def _findings() -> str:
     """Who changes fewest in the cells of the paper, and where COMMOD does not; empty without the result."""
-    whole, told = [], []
+    whole, sentences = [], []
     for data, criterion in product(DATASETS, CRITERIA):
         cuts = PAPER_SEGMENTS[data, criterion][0]
         try:
@@ -49,9 +49,9 @@ def _findings() -> str:
         where = ", ".join(cuts.fairness_range(q, criterion) for q in sorted({claim.place[0] for claim in lost}))
         behind = f"; others win at {CRITERIA[criterion].figure.short_in_sentence} {where}" if lost else ""
         won = f"{CRITERIA[criterion].label}: {len(claims) - len(lost)} of {len(claims)}"
-        told.append(f"- {TASKS[data].title}, {won}{behind}")
+        sentences.append(f"- {TASKS[data].title}, {won}{behind}")
         whole += claims
-    return "\n".join([f"**{wins_in_words(whole)}.** {tip('cell')}\n", *told, "\n"])
+    return "\n".join([f"**{wins_in_words(whole)}.** {tip('cell')}\n", *sentences, "\n"])
 
 
 def _choose() -> tuple[str, str]:
