@@ -163,26 +163,29 @@ def starts_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
     return _minus(f"balance = {' or '.join(shown)}, plus {g.intercept_:.2f} times f's logit")
 
 
-def form_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
-    """How g's decision comes about; `line` is where f's score turns it."""
-    adds = "plus what each concept adds"
+def form_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
+    """How g's decision comes about."""
     if g.decides:
-        starts = starts_in_words(g, outcomes).replace(" =", ":", 1)
+        return f"Everyone has a balance, which each concept raises or lowers: above 0, g says “{outcomes[1]}”."
+    starts = f"Everyone starts at {starts_in_words(g, outcomes)}"
+    if g.has_shift:
         return (
-            f"Everyone has a {starts} (0 at {line}), {adds}. g says “{outcomes[1]}” "
-            "where it is above 0. People whose decision stays keep f's score; a changed score lands just across the "
-            "line."
+            f"{starts}; each concept raises or lowers r or, if named “shift”, s. At r = 1 and s = 0, f's score stays."
         )
-    if not g.has_shift:
+    return f"{starts}, and each concept raises or lowers it. At 1, f's score stays; below 0, the decision changes."
+
+
+def formula_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
+    """The same to be computed; `line` is where f's score turns the decision."""
+    if g.decides:
+        starts = starts_in_words(g, outcomes).removeprefix("balance = ")
         return (
-            f"{starts_in_words(g, outcomes)} {adds}. g multiplies the logit of f's score (0 at {line}) by r; below 0 "
-            "the decision changes. A concept “takes back” a decision by lowering r."
+            f"The balance starts at {starts} (0 at {line}). People whose decision stays keep f's score; a changed "
+            "score lands just across the line."
         )
-    return (
-        f"{starts_in_words(g, outcomes)}, each {adds}; s goes by those named “shift”. g multiplies the logit of f's "
-        f"score (0 at {line}) by r and adds s; where the sum has another sign than f's logit, the decision changes. A "
-        "concept “takes back” a decision by lowering r."
-    )
+    also = " and adds s; where that has another sign than f's logit, the decision changes" if g.has_shift else ""
+    taken = "A concept “takes back” a decision by lowering r."
+    return f"g multiplies the logit of f's score (0 at {line}) by r{also}. {taken}"
 
 
 def constants_in_words(g: Commod) -> str:

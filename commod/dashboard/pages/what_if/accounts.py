@@ -51,12 +51,12 @@ def _minus(text: str) -> str:
 
 
 def read_aloud(person: Person) -> None:
-    """What f and g say, as recorded and as edited."""
+    """What f and g say, before the edit and after it."""
     recorded = _verdict(person, person.scores.iloc[0], "" if person.edits else "**", label=person.label)
     if person.edits:
         st.markdown(_verdict(person, person.now, "**"))
         names = ", ".join(escape_markdown(person.task.label(name)) for name in person.edits)
-        recorded = f"As recorded, before the edit of {names}: {recorded}"
+        recorded = f"Before the edit of {names}: {recorded}"
     st.markdown(recorded)
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
@@ -119,8 +119,8 @@ def refits_in_words(person: Person, refits: Refits) -> str:
     """How often this person, as recorded, would change again."""
     count = round(float(refits.share[person.number]) * len(refits))
     changed = bool(person.result.changed_test[person.number])
-    told = f"{count:,} of {len(refits)} refits on resampled training data"
-    again = f"Trained again, g changes this decision, as recorded, in {told}"
+    before = " (before the edit)" if person.edits else ""
+    again = f"{count:,} of {len(refits)} models trained on other samples of people change this decision{before}"
     if changed:
         mark, tail = _AGAIN[bool(often_enough(count / len(refits)))]
         return f"**{CHECKS['again'].title}** {SHOWN[mark]} {again}: {tail}."
@@ -128,7 +128,7 @@ def refits_in_words(person: Person, refits: Refits) -> str:
 
 
 def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | None = None) -> str:
-    """What f and g say; with the label, what happened."""
+    """What f and g say; with the label, what the record says."""
     task = person.task
     says_f, says_g, positive = (
         escape_markdown(task.spec.outcomes[place]) for place in (int(row["f"]), int(row["g"]), 1)
@@ -136,7 +136,7 @@ def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | Non
     became = "unchanged"
     if row["changed"]:
         became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
-    happened = "" if label is None else f" Recorded: “{escape_markdown(task.spec.outcomes[label])}”."
+    happened = "" if label is None else f" The record says “{escape_markdown(task.spec.outcomes[label])}”."
     return (
         f"{bold}f{bold} gives “{positive}” {_percent(person, row['logit_f'])} and says “{says_f}”. {bold}g{bold} gives "
         f"it {_percent(person, row['logit_g'])} and says “{says_g}”: {bold}{became}{bold}.{happened}"
@@ -204,7 +204,7 @@ def _sum_rows(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
 
 def draw_person_shap(person: Person) -> None:
     """SHAP's account of this person beside COMMOD's own; to be called last, since it may take a while."""
-    st.header("SHAP's account beside it", anchor=False)
+    st.header("A second explanation: SHAP", anchor=False)
     own = explain_sum(person.result.g, person.task, person.edited, by="column").set_index("term")
     decides = person.result.g.decides
     if own.index.isin(["f", "g", *(("constant", "kept") if decides else ())]).all():
@@ -230,9 +230,8 @@ def draw_person_shap(person: Person) -> None:
         frame.head(MAX_BARS),
         Table("Both accounts as a table", "what_if_accounts", _ACCOUNTS, accounts),
         alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP.",
-        caption="COMMOD's bars are read from the model and begin at everybody's starting value. SHAP's are estimated: "
-        "they compare this person with others and begin at the others' average. Thin lines: how far they move with "
-        f"others drawn anew. Both add up to {splits} less f's logit.{less}",
+        caption="COMMOD's bars are read from the model. SHAP's are estimated by comparing this person with others. "
+        f"Thin lines: how far they move with others drawn anew.{less}",
         title="Adds to the balance" if decides else "Pushes the score up or down (logit)",
         label_limit=150,
     )
