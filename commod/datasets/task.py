@@ -38,11 +38,10 @@ class Feature:
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     def fifths(self, low: float = 1, high: float = 5) -> str:
-        """Which fifths of a population, where that is the unit: "lowest 3 fifths"."""
-        first, last = int(low), int(high)
-        end = "lowest " if first == 1 else "highest " if last == 5 else ""
-        some = f"{end}{last - first + 1} fifths" if end else f"fifths {first} to {last}"
-        return f"{self.label}: {f'{end}fifth' + ('' if end else f' {first}') if first == last else some}"
+        """Which fifths of the population, where that is the unit: "lowest 3 fifths"."""
+        end = "lowest" if low == 1 else "highest" if high == 5 else ""
+        some = f"{end} {high - low + 1:g} fifths" if end else f"fifths {low:g} to {high:g}"
+        return f"{self.label}: {some if low < high else f'{end} fifth' if end else f'fifth {low:g}'}"
 
 
 # Of the rows (or people), as in the paper.

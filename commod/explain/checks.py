@@ -28,12 +28,9 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, 
     `certain`: f's probability for its own decision (`certainty`). If f is calibrated, a change is right with the
     remaining probability, whoever is changed.
 
-    Returns
-    -------
-    DataFrame
-        Two rows per group, changes for the better first: ``group`` (its name), ``better``, ``count`` (changed people),
-        ``right`` (g agrees with the label), ``wrong`` (f did), ``share`` (of the right; NaN of nobody) with ``low,
-        high``, Wilson's 95 % interval, and ``expected`` (that share by f's own probabilities; NaN without).
+    Two rows per group, changes for the better first: ``group`` (its name), ``better``, ``count`` (changed people),
+    ``right`` (g agrees with the label), ``wrong`` (f did), ``share`` (of the right; NaN of nobody) with ``low, high``,
+    Wilson's 95 % interval, and ``expected`` (that share by f's own probabilities; NaN without).
     """
     found = tally(y, {"before": before, "after": after}, sensitive)
     counts, groups, good = found.counts, found.groups, task.spec.favourable
@@ -337,7 +334,7 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
     basis, turned, moved = worst["label"] if worst["turned_g"] else "", int(worst["turned_g"]), int(worst["people"])
     low, high = (float(end) for end in wilson_interval(turned, moved))
     show = CHECKS["merit"].show
-    sentence += f" 95 % interval of who loses it: {show(low)} to {show(high)}."
+    sentence += f" 95 % interval of those who lose it: {show(low)} to {show(high)}."
     if moved < MIN_GROUP:
         sentence += f" {moved:,} are too few to rate: it takes {MIN_GROUP}."
     return _answer("merit", turned, moved, sentence, basis, rated=low if moved >= MIN_GROUP else float("nan"))

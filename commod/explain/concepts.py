@@ -20,14 +20,10 @@ LOADINGS = ["concept", "feature", "label", "is_level", "loading", "contribution"
 
 
 def explain_loadings(g: Commod, task: Task) -> pd.DataFrame:
-    """Features of each concept, heaviest first; those of a shift come behind those of r.
+    """Features of each concept that are not zero, heaviest first; those of a shift come behind those of r.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``concept, feature, label, is_level, loading`` (in the unit direction) and ``contribution`` (loading ×
-        weight of the concept: what one standard deviation of the feature adds to r, to the shift, or to the balance).
-        Zeros are left out.
+    Columns ``concept, feature, label, is_level, loading`` (in the unit direction) and ``contribution`` (loading ×
+    weight of the concept: what one standard deviation of the feature adds to r, to the shift, or to the balance).
     """
     concepts = g.concept_directions()
     W, weights = concepts.to_numpy(), [*g.concept_weights_, *g.shift_weights_]
@@ -53,17 +49,10 @@ def explain_concepts(
 ) -> pd.DataFrame:
     """Share of changed decisions among the instances a concept activates and among the others (paper, Fig. 2).
 
-    Parameters
-    ----------
-    activations, decisions_f, decisions_g : DataFrame, arrays of 0 and 1
-        ``g.concept_activations(X)`` and the decisions on the same rows.
-
-    Returns
-    -------
-    DataFrame
-        One row per concept of r, then of the shift: ``part`` (see `sums_of`), ``weight`` in it, ``features`` (how
-        many), ``activated, others`` (rows), ``changed_activated, changed_others`` (shares; ``<NA>`` without rows),
-        ``raised, lowered`` (changes among the activated), ``sentence``.
+    `activations` are ``g.concept_activations(X)``, and the decisions are on the same rows. One row per concept of r,
+    then of the shift: ``part`` (see `sums_of`), ``weight`` in it, ``features`` (how many), ``activated, others``
+    (rows), ``changed_activated, changed_others`` (shares; ``<NA>`` without rows), ``raised, lowered`` (changes among
+    the activated), ``sentence``.
     """
     loadings = dict(tuple(explain_loadings(g, task).groupby("concept", sort=False)))
     changed = decisions_f != decisions_g
@@ -167,12 +156,12 @@ def form_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
     """How g's decision comes about."""
     if g.decides:
         return f"Everyone has a balance, which each concept raises or lowers: above 0, g says “{outcomes[1]}”."
-    starts = f"Everyone starts at {starts_in_words(g, outcomes)}"
+    starts = starts_in_words(g, outcomes)
     if g.has_shift:
-        return (
-            f"{starts}; each concept raises or lowers r or, if named “shift”, s. At r = 1 and s = 0, f's score stays."
-        )
-    return f"{starts}, and each concept raises or lowers it. At 1, f's score stays; below 0, the decision changes."
+        moves = "each concept raises or lowers r or, if named “shift”, s. At r = 1 and s = 0, f's score stays"
+        return f"Everyone starts at {starts}; {moves}."
+    moves = "and each concept raises or lowers it. At 1, f's score stays; below 0, the decision changes"
+    return f"Each person gets a number r. It starts at {starts.removeprefix('r = ')}, {moves}."
 
 
 def formula_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:

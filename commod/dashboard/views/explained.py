@@ -271,7 +271,7 @@ def draw_shap(result: FitResult) -> None:
 
 def begin_shap(result: FitResult) -> Pending | None:
     """The section of SHAP, which is drawn when its figures are there."""
-    st.header(say_declared("Post hoc or built in: SHAP beside COMMOD"))
+    st.header(say_declared("A second explanation: SHAP"))
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
         st.info(say("shap.nothing"), icon=":material/info:")
         return None

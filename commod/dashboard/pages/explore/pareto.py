@@ -127,7 +127,7 @@ def splits_in_words(settings: Settings, splits: Refits) -> str:
     for figure in figures:
         mean, sd = splits.spread.loc[figure.name]
         told.append(f"{figure.short_in_sentence} {figure.show(mean)} ± {figure.show(sd)}")
-    return f"on other people ({len(splits)} splits) {', '.join(told)}"
+    return f"on {len(splits)} splits with other people {', '.join(told)}"
 
 
 def draw_pareto(

@@ -78,7 +78,10 @@ def _named(found: Watched | None, task: Task) -> Watched | None:
         return None
     drift = found.drift
     names = [task.label(column) if column in task.X else column for column in drift["column"]]
-    told = [f"{name} {said}" for name, said in zip(names, drift["told"], strict=True)]
+    told = [
+        f"“{name}” {said}" if kind == "column" else f"{name} {said}"
+        for name, said, kind in zip(names, drift["told"], drift["kind"], strict=True)
+    ]
     return replace(found, drift=drift.assign(column=names, sentence=told))
 
 
@@ -150,9 +153,6 @@ def _bring_batch(about: Mapping[str, Any]) -> None:
 def _say(problem: str) -> None:
     if problem:
         st.error(escape_markdown(problem), icon=":material/error:")
-
-
-# ---- what is required ----
 
 
 def _required(of_sliders: bool) -> tuple[Requirements, Mapping[str, Any] | None]:

@@ -19,7 +19,7 @@ from commod.monitoring.outcome import due_in_words, signature_in_words
 ADVICE = {
     "holds": "nothing now. Look again when more people have come.",
     "broken": "do not rely on the old figures. See what moved, then train and test a model with later people.",
-    "unknown": "bring a batch that tells it, mostly one of more people.",
+    "unknown": "bring a batch of more people, with their groups and record.",
 }
 
 

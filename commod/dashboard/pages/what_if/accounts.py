@@ -16,7 +16,6 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_legend
 from commod.dashboard.text.verdicts import score_in_words
 from commod.dashboard.views.chart import Table, draw
-from commod.dashboard.views.chart import show as show_table
 from commod.dashboard.views.checks import SHOWN
 from commod.dashboard.views.explained import account_columns, draw_accounts
 from commod.experiments.refits import Refits
@@ -45,9 +44,6 @@ _ACCOUNTS = account_columns(ACCOUNTS[1], "+.3f")
 
 def _minus(text: str) -> str:
     return re.sub(r"-(?=\d)", "−", text)
-
-
-# ---- before and after the edit ----
 
 
 def read_aloud(person: Person) -> None:
@@ -143,11 +139,8 @@ def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | Non
     )
 
 
-# ---- the sum ----
-
-
 def draw_sum(person: Person) -> None:
-    """The sum from f's score to g's, by concept; by feature and as a table on demand."""
+    """The sum from f's score to g's, by concept; as a table on demand."""
     st.header("From f's score to g's", anchor=False)
     spec = person.task.spec
     options: dict[str, Any] = {"outcomes": spec.outcomes, "favourable": spec.favourable}
@@ -164,13 +157,6 @@ def draw_sum(person: Person) -> None:
         caption=_arithmetic(person) if person.acted_on else _not_acted_on(person),
         **titled,
     )
-    with st.expander("The same sum by feature", key="what_if_features", on_change="rerun") as opened:
-        if opened.open:
-            by_column = explain_sum(person.result.g, person.task, person.edited, by="column")
-            table = Table("The sum by feature", "what_if_features_table", columns)
-            alt = "The sum that leads from the score of f to that of g, a bar for each feature."
-            draw(plot_waterfall, _bars(person, by_column), alt=alt, table=table.title, **titled)
-            show_table(table, _sum_rows(person, by_column))
 
 
 def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:
@@ -197,9 +183,6 @@ def _bars(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
 def _sum_rows(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
     chance = person.result.scene.probabilities(frame["end"].to_numpy())
     return frame.assign(label=frame["label"].str.replace("|", ": ", regex=False), chance=chance)
-
-
-# ---- SHAP ----
 
 
 def draw_person_shap(person: Person) -> None:
