@@ -63,7 +63,7 @@ def test_the_other_outcomes_of_requirements(found):
     both = checked(found, Requirements(p_rule=0.99, changed=0.0001), record(p_rule="pass", changed="fail"))
     assert outcome_of(found, both).why.endswith("1 other failed already before.")
     other = outcome_of(found, both, other_model="This is not the model of the decision.")
-    assert other == ("unknown", "Cannot tell", "This is not the model of the decision.")
+    assert other == ("unknown", "Cannot tell", "This is not the model of the decision.", ())
 
 
 def test_a_verdict_that_counts_neither_way(found):
@@ -121,7 +121,7 @@ def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
     assert outcome.title == "Not any more"
     assert outcome.why.startswith("2 of 32 figures moved further than chance explains")
     assert "Accuracy (71.4% to 73.8%)" in outcome.why
-    assert outcome.why.endswith("Not the P-Rule.")
+    assert outcome.why.endswith("The P-Rule did not.")
 
 
 def test_a_group_of_a_few_people_settles_nothing(law):

@@ -154,7 +154,7 @@ def test_the_model_may_change_and_the_person_stays():
 @pytest.mark.with_shap
 def test_shap_beside_it():
     app = fine(run(PAGE))
-    assert "SHAP's account beside it" in [header.value for header in app.header]
+    assert "A second explanation: SHAP" in [header.value for header in app.header]
     fine(app.select_slider(key="set_lambda_fair").set_value(0.0).run())
     assert any("nothing to attribute" in info.value for info in app.info)
 
