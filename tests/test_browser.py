@@ -615,7 +615,7 @@ def test_a_model_and_a_later_batch_as_files(open_page, tmp_path):
 
 # ---- the lower half of Explore ----
 
-WHO, LAST = "Whose decisions change", "Post hoc or built in: SHAP beside COMMOD"
+WHO, LAST = "Whose decisions change", "A second explanation: SHAP"
 
 
 def scroll(page, to):

@@ -12,7 +12,7 @@ from commod.charts.parts import coloured, line_at, model_tips, read_out, shaped,
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
-    "Other splits": (palette.SPLITS, "circle", 60),
+    "Other people": (palette.SPLITS, "circle", 60),
     "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
     "g, this setting": (palette.G, "circle", 240),

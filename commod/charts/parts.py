@@ -40,6 +40,11 @@ def tick_format(form: Any) -> Any:
     return re.sub(r"\.\d+~?(?=[f%]$)", "", form) if isinstance(form, str) else form
 
 
+def _unsigned(title: Any, axis: dict[str, Any]) -> dict[str, Any]:
+    """Options of an axis; its ticks have no "%" where the title has it."""
+    return {"labelExpr": "format(100 * datum.value, ',~f')"} | axis if "(%" in title else axis
+
+
 def towards(title: str, fairer: str) -> str:
     """The title of an axis with the way that is fairer, "fairer →" or "← fairer", on its side."""
     return f"{fairer} · {title}" if fairer.startswith("←") else f"{title} · {fairer}" if fairer else title
@@ -69,7 +74,7 @@ def x_axis(
     column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
 ) -> alt.X:
     """An x-axis whose numbers are written in a format; its last label may reach beyond its end."""
-    how = alt.Axis(format=tick_format(form), tickCount=ticks, labelFlush=False, **axis)
+    how = alt.Axis(format=tick_format(form), tickCount=ticks, labelFlush=False, **_unsigned(title, axis))
     return alt.X(column, title=title, scale=scale, axis=how)
 
 
@@ -77,7 +82,12 @@ def y_axis(
     column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
 ) -> alt.Y:
     """A y-axis whose numbers are written in a format."""
-    return alt.Y(column, title=title, scale=scale, axis=alt.Axis(format=tick_format(form), tickCount=ticks, **axis))
+    return alt.Y(
+        column,
+        title=title,
+        scale=scale,
+        axis=alt.Axis(format=tick_format(form), tickCount=ticks, **_unsigned(title, axis)),
+    )
 
 
 def by_rank(column: str, **axis: Any) -> alt.Y:

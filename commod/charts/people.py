@@ -297,7 +297,8 @@ def plot_waterfall(
     else:
         chance = f"1 / (1 + exp(-datum.value - {line}))"
         shown = f"format({chance}, abs({chance} - 0.5) > 0.4 ? '.1~%' : '.0%')"
-        axis = x_axis("start:Q", f"Chance of “{high}”", scale=scale, labelExpr=shown)
+        # The bars have their chances beside them: the axis has that of the line only.
+        axis = x_axis("start:Q", f"Chance of “{high}”", scale=scale, labelExpr=shown, values=[0])
         so_far = ("chance:Q", "Chance so far", ".1%")
     bars = alt.Chart().transform_calculate(line="replace(datum.label, '|', ', ')").mark_bar(height={"band": 0.62})
     bars = bars.encode(

@@ -17,7 +17,7 @@ from commod.cli.arguments import backend_in, form_in, methods_in, scene_in, sett
 from commod.cli.output import check_folder, content_of, end_progress, one_line, plain, print_safely, show_progress, tell
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_of_file
 from commod.datasets.choice import roles_in
-from commod.explain.concepts import form_in_words
+from commod.explain.concepts import form_in_words, formula_in_words
 from commod.explain.model_warnings import model_warnings
 from commod.metrics.counts import new_people_interval
 from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
@@ -66,7 +66,8 @@ def fit(arguments: Namespace) -> int:
         low, high = new_people_interval(int(after.sum()), len(after))
         now = int((g.predict(scene.train.X) != g.classes_[scene.decisions_train]).sum())
         print_safely(f"\n{now:,} training rows change. On 1,000 new people expect {low} to {high} changes.")
-    print_safely(plain(f"\n{form_in_words(g, task.spec.outcomes, f'{scene.threshold:g}')}"))
+    formula = formula_in_words(g, task.spec.outcomes, f"{scene.threshold:g}")
+    print_safely(plain(f"\n{form_in_words(g, task.spec.outcomes)} {formula}"))
     print_safely("\nConcepts (unit directions in standardised features; their weights in brackets)")
     weights = [*g.concept_weights_, *g.shift_weights_]
     for weight, (name, column) in zip(weights, g.concept_directions().items(), strict=True):
@@ -327,8 +328,8 @@ def watch(arguments: Namespace) -> int:
     lines, signed = judged.signature, []
     if record is not None and lines is not None:
         signed = [words.due_in_words(record, date.today()), words.signature_in_words(lines)]
-    out = [f"{judged.outcome.title}: {judged.outcome.why}", counted, *judged.told]
-    out += [*found.notices, *_rows_in_words(found, judged.checked), *signed]
+    out = [f"{judged.outcome.title}: {judged.outcome.why}", counted, judged.headline, judged.moved]
+    out += [judged.left_out, *found.notices, *_rows_in_words(found, judged.checked), *signed]
     if state is not None:
         written = arguments.state.with_name(f"{arguments.state.name}.new")
         written.write_text(state.text)

@@ -36,7 +36,7 @@ _LAW_FEATURES = (
         "Cumulative law school grades, standardised by school.",
         merit=1,
     ),
-    Feature("fam_inc", "Family income", "number", "fifths", "Fifth of the family income distribution, 1 to 5."),
+    Feature("fam_inc", "Family income", "number", "fifths of the population", "Fifth by income: 1 lowest, 5 highest."),
     Feature("study", "Study mode", "category", "", "Full-time or part-time study."),
     Feature("sex", "Sex", "category", "", "As recorded by LSAC."),
     Feature("tier", "School cluster", "category", "", "LSAC's cluster of the law school: a code, not a rank."),

@@ -37,6 +37,12 @@ class Feature:
         """Label with its unit, e.g. ``"LSAT score (points)"``."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
+    def fifths(self, low: float = 1, high: float = 5) -> str:
+        """Which fifths of the population, where that is the unit: "lowest 3 fifths"."""
+        end = "lowest" if low == 1 else "highest" if high == 5 else ""
+        some = f"{end} {high - low + 1:g} fifths" if end else f"fifths {low:g} to {high:g}"
+        return f"{self.label}: {some if low < high else f'{end} fifth' if end else f'fifth {low:g}'}"
+
 
 # Of the rows (or people), as in the paper.
 TEST_SHARE = 0.3

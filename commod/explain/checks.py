@@ -28,12 +28,9 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, 
     `certain`: f's probability for its own decision (`certainty`). If f is calibrated, a change is right with the
     remaining probability, whoever is changed.
 
-    Returns
-    -------
-    DataFrame
-        Two rows per group, changes for the better first: ``group`` (its name), ``better``, ``count`` (changed people),
-        ``right`` (g agrees with the label), ``wrong`` (f did), ``share`` (of the right; NaN of nobody) with ``low,
-        high``, Wilson's 95 % interval, and ``expected`` (that share by f's own probabilities; NaN without).
+    Two rows per group, changes for the better first: ``group`` (its name), ``better``, ``count`` (changed people),
+    ``right`` (g agrees with the label), ``wrong`` (f did), ``share`` (of the right; NaN of nobody) with ``low, high``,
+    Wilson's 95 % interval, and ``expected`` (that share by f's own probabilities; NaN without).
     """
     found = tally(y, {"before": before, "after": after}, sensitive)
     counts, groups, good = found.counts, found.groups, task.spec.favourable
@@ -176,9 +173,9 @@ CHECKS: dict[str, Check] = {
     for check in (
         Check(
             "right",
-            "Are as many changes right as f predicts?",
+            "How many changes are right?",
             "Right as predicted",
-            "Of the decisions that changed, the share that now agrees with the label in the data.",
+            "Of the decisions that changed, the share that now agrees with the record.",
             direction=1,
             fine=0.0,
             bad=-0.05,
@@ -216,8 +213,8 @@ CHECKS: dict[str, Check] = {
             "again",
             "Would it happen again?",
             "Happens again",
-            "Of the decisions that changed, the share that changes again in nine of ten refits on resampled training "
-            "data or more.",
+            "Of the decisions that changed, the share that changes again in at least nine of ten models trained on "
+            "other samples of people.",
             direction=1,
             fine=0.8,
             bad=0.5,
@@ -276,7 +273,7 @@ def _nobody(name: str) -> Answer:
 
 
 def check_record(record: pd.DataFrame) -> Answer:
-    """Are as many changes right as f predicts? From `explain_record`."""
+    """How many changes are right? From `explain_record`."""
     whole, right = int(record["count"].sum()), int(record["right"].sum())
     if not whole:
         return _nobody("right")
@@ -287,14 +284,14 @@ def check_record(record: pd.DataFrame) -> Answer:
             parts.append(f"{rows['right'].sum():,} of {rows['count'].sum():,} {word}")
     detail = f": {' and '.join(parts)}" if len(parts) > 1 else f", all of them {parts[0].split(' ', 3)[3]}"
     share = in_percent(right / whole, 1)
-    text = f"{right:,} of {whole:,} changes match the outcome in the data ({share}){detail}."
+    text = f"{right:,} of {whole:,} changes agree with the record ({share}){detail}."
     expected = float(np.average(record["expected"].fillna(0.0), weights=record["count"]))
     if record.loc[record["count"] > 0, "expected"].isna().any():  # f's probabilities are not known
         return _answer("right", right, whole, text, rated=float("nan"))
     low, high = (float(end) - expected for end in wilson_interval(right, whole))
     beyond = "more are right than chance explains" if low > 0 else "fewer are right than chance explains"
-    rest = beyond if low > 0 or high < 0 else "chance explains the difference"
-    text += f" f's own probabilities predict {in_percent(expected, 1)}; {rest}."
+    rest = beyond if low > 0 or high < 0 else "the difference may be chance"
+    text += f" By f's own probabilities it should be {in_percent(expected, 1)}; {rest}."
     return _answer("right", right, whole, text, f"f predicts {in_percent(expected, 1)}", high)
 
 
@@ -307,8 +304,8 @@ def check_certainty(certain: Any, before: Any, after: Any) -> Answer:
         return _nobody("sure")
     share, everyone = CHECKS["sure"].show(part / whole), in_percent(float(sure.mean()), 0)
     sentence = (
-        f"f gave its own decision a probability of more than {SURE:.0%} in {part:,} of the {whole:,} cases that "
-        f"changed ({share}), and in {everyone} of all."
+        f"f was more than {SURE:.0%} sure of its decision in {part:,} of the {whole:,} cases that changed ({share}), "
+        f"and in {everyone} of all."
     )
     return _answer("sure", part, whole, sentence)
 
@@ -319,25 +316,25 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
     if rows.empty:
         return _answer("merit", 0, 0, "No feature of these data is declared as merit, so this cannot be told.")
     worst = rows.iloc[0]
-    good, bad = spec.outcomes[spec.favourable], spec.outcomes[1 - spec.favourable]
+    good = spec.outcomes[spec.favourable]
     hurts = f"{merit_in_words(worst)}: {step_in_words(worst)}"
     people = f"{worst['people']:,} {spec.people}"
-    lowered = f"the score of “{good}” for {worst['lowered_g']:,}"
+    lowered, fall = f"{worst['lowered_g']:,}", "get a lower score"
     if worst["turned_g"]:
         sentence = (
-            f"One step of merit ({hurts}) turns “{good}” into “{bad}” for {worst['turned_g']:,} of {people} under g "
-            f"({worst['turned_f']:,} under f), and lowers {lowered} ({worst['lowered_f']:,} under f)."
+            f"With one step more ({hurts}), {worst['turned_g']:,} of {people} lose “{good}” under g "
+            f"({worst['turned_f']:,} under f), and {lowered} {fall} ({worst['lowered_f']:,} under f)."
         )
     else:
         names = ", ".join(merit_in_words(row) for row in rows.to_dict("records"))
-        sentence = f"One step of merit ({names}) never turns “{good}” into “{bad}” under g"
+        sentence = f"With one step more ({names}), nobody loses “{good}” under g"
         if worst["lowered_g"]:
-            sentence += f", but it can lower {lowered} of {people} ({hurts}; {worst['lowered_f']:,} under f)"
+            sentence += f", but {lowered} of {people} {fall} ({hurts}; {worst['lowered_f']:,} under f)"
         sentence += "."
     basis, turned, moved = worst["label"] if worst["turned_g"] else "", int(worst["turned_g"]), int(worst["people"])
     low, high = (float(end) for end in wilson_interval(turned, moved))
     show = CHECKS["merit"].show
-    sentence += f" 95 % interval of that share: {show(low)} to {show(high)}."
+    sentence += f" 95 % interval of those who lose it: {show(low)} to {show(high)}."
     if moved < MIN_GROUP:
         sentence += f" {moved:,} are too few to rate: it takes {MIN_GROUP}."
     return _answer("merit", turned, moved, sentence, basis, rated=low if moved >= MIN_GROUP else float("nan"))
@@ -364,8 +361,8 @@ def check_again(changed: Any, share: Any, refits: int) -> Answer:
     if not whole:
         return _nobody("again")
     sentence = (
-        f"{part:,} of {whole:,} changes ({CHECKS['again'].show(part / whole)}) happen in at least "
-        f"{math.ceil(refits * AGAIN - 1e-9)} of {refits} refits on resampled training data."
+        f"{part:,} of {whole:,} changes ({CHECKS['again'].show(part / whole)}) happen again in at least "
+        f"{math.ceil(refits * AGAIN - 1e-9)} of {refits} models trained on other samples of people."
     )
     return _answer("again", part, whole, sentence, f"{refits} refits")
 

@@ -20,14 +20,10 @@ LOADINGS = ["concept", "feature", "label", "is_level", "loading", "contribution"
 
 
 def explain_loadings(g: Commod, task: Task) -> pd.DataFrame:
-    """Features of each concept, heaviest first; those of a shift come behind those of r.
+    """Features of each concept that are not zero, heaviest first; those of a shift come behind those of r.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``concept, feature, label, is_level, loading`` (in the unit direction) and ``contribution`` (loading ×
-        weight of the concept: what one standard deviation of the feature adds to r, to the shift, or to the balance).
-        Zeros are left out.
+    Columns ``concept, feature, label, is_level, loading`` (in the unit direction) and ``contribution`` (loading ×
+    weight of the concept: what one standard deviation of the feature adds to r, to the shift, or to the balance).
     """
     concepts = g.concept_directions()
     W, weights = concepts.to_numpy(), [*g.concept_weights_, *g.shift_weights_]
@@ -53,17 +49,10 @@ def explain_concepts(
 ) -> pd.DataFrame:
     """Share of changed decisions among the instances a concept activates and among the others (paper, Fig. 2).
 
-    Parameters
-    ----------
-    activations, decisions_f, decisions_g : DataFrame, arrays of 0 and 1
-        ``g.concept_activations(X)`` and the decisions on the same rows.
-
-    Returns
-    -------
-    DataFrame
-        One row per concept of r, then of the shift: ``part`` (see `sums_of`), ``weight`` in it, ``features`` (how
-        many), ``activated, others`` (rows), ``changed_activated, changed_others`` (shares; ``<NA>`` without rows),
-        ``raised, lowered`` (changes among the activated), ``sentence``.
+    `activations` are ``g.concept_activations(X)``, and the decisions are on the same rows. One row per concept of r,
+    then of the shift: ``part`` (see `sums_of`), ``weight`` in it, ``features`` (how many), ``activated, others``
+    (rows), ``changed_activated, changed_others`` (shares; ``<NA>`` without rows), ``raised, lowered`` (changes among
+    the activated), ``sentence``.
     """
     loadings = dict(tuple(explain_loadings(g, task).groupby("concept", sort=False)))
     changed = decisions_f != decisions_g
@@ -163,26 +152,29 @@ def starts_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
     return _minus(f"balance = {' or '.join(shown)}, plus {g.intercept_:.2f} times f's logit")
 
 
-def form_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
-    """How g's decision comes about; `line` is where f's score turns it."""
-    adds = "plus what each concept adds"
+def form_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
+    """How g's decision comes about."""
     if g.decides:
-        starts = starts_in_words(g, outcomes).replace(" =", ":", 1)
+        return f"Everyone has a balance, which each concept raises or lowers: above 0, g says “{outcomes[1]}”."
+    starts = starts_in_words(g, outcomes)
+    if g.has_shift:
+        moves = "each concept raises or lowers r or, if named “shift”, s. At r = 1 and s = 0, f's score stays"
+        return f"Everyone starts at {starts}; {moves}."
+    moves = "and each concept raises or lowers it. At 1, f's score stays; below 0, the decision changes"
+    return f"Each person gets a number r. It starts at {starts.removeprefix('r = ')}, {moves}."
+
+
+def formula_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
+    """The same to be computed; `line` is where f's score turns the decision."""
+    if g.decides:
+        starts = starts_in_words(g, outcomes).removeprefix("balance = ")
         return (
-            f"Everyone has a {starts} (0 at {line}), {adds}. g says “{outcomes[1]}” "
-            "where it is above 0. People whose decision stays keep f's score; a changed score lands just across the "
-            "line."
+            f"The balance starts at {starts} (0 at {line}). People whose decision stays keep f's score; a changed "
+            "score lands just across the line."
         )
-    if not g.has_shift:
-        return (
-            f"{starts_in_words(g, outcomes)} {adds}. g multiplies the logit of f's score (0 at {line}) by r; below 0 "
-            "the decision changes. A concept “takes back” a decision by lowering r."
-        )
-    return (
-        f"{starts_in_words(g, outcomes)}, each {adds}; s goes by those named “shift”. g multiplies the logit of f's "
-        f"score (0 at {line}) by r and adds s; where the sum has another sign than f's logit, the decision changes. A "
-        "concept “takes back” a decision by lowering r."
-    )
+    also = " and adds s; where that has another sign than f's logit, the decision changes" if g.has_shift else ""
+    taken = "A concept “takes back” a decision by lowering r."
+    return f"g multiplies the logit of f's score (0 at {line}) by r{also}. {taken}"
 
 
 def constants_in_words(g: Commod) -> str:

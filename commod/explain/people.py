@@ -17,6 +17,7 @@ from commod.explain.checks import certainty
 from commod.metrics.counts import as_binary, tally, wilson_interval
 from commod.models.estimator import Commod
 
+FIFTHS = "fifths of the population"
 # Depths of the trees that are fitted to the changes.
 DEPTHS = range(1, 7)
 # A tree of six questions needs no more rows than this, and takes seconds with more.
@@ -122,7 +123,10 @@ def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, 
         if len(levels) == 2:
             return f"{label} is {levels[0]}", f"{label} is {levels[1]}"
         return f"{label} is not {level}", f"{label} is {level}"
-    unit = next((f" {f.unit}" for f in task.spec.features if f.name == column and f.unit not in ("", "count")), "")
+    known = next((f for f in task.spec.features if f.name == column), Feature(column, label))
+    if whole and known.unit == FIFTHS:
+        return known.fifths(high=np.floor(threshold)), known.fifths(low=np.floor(threshold) + 1)
+    unit = f" {known.unit}" if known.unit not in ("", "count") else ""
     if whole:
         return f"{label} ≤ {int(np.floor(threshold))}{unit}", f"{label} ≥ {int(np.floor(threshold)) + 1}{unit}"
     cut = f"{threshold:,.0f}" if abs(threshold) >= 10_000 else f"{threshold:.4g}"
@@ -416,6 +420,8 @@ def _quarters(values: NDArray[np.float64], feature: Feature) -> tuple[NDArray[np
     exact = {end for pair in ends for end in pair}
     digits = next((d for d in (3, 4, 6, 9) if len({_number(end, d) for end in exact}) == len(exact)), 17)
     names = [f"{feature.label} {_span(low, high, digits)}{unit}" for low, high in ends]
+    if feature.unit == FIFTHS:
+        names = [feature.fifths(low, high) for low, high in ends]
     return codes.astype(np.int64), np.asarray(names, dtype=object)
 
 

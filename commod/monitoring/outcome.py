@@ -34,6 +34,7 @@ class Outcome(NamedTuple):
     kind: Literal["holds", "broken", "unknown"]
     title: str  # "Still true", "Not any more", "Cannot tell", or "Not true, as before" for what failed earlier, too
     why: str  # in a sentence
+    told: tuple[Any, ...] = ()  # the rows of what was checked whose sentences it has
 
 
 def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") -> Outcome:
@@ -50,7 +51,9 @@ class Judged(NamedTuple):
     """What a page or a command says of a batch."""
 
     outcome: Outcome
-    told: list[str]  # the main figure, what moved, and who is left out, in sentences
+    headline: str  # what became of the main figure
+    moved: str  # how many columns moved and, where the outcome has not said it, figures
+    left_out: str  # who is not counted; empty if all are
     checked: pd.DataFrame  # from `check_then_and_now`; empty if nothing is required
     signature: pd.DataFrame | None  # from `check_signature`; None without a decision
 
@@ -73,8 +76,8 @@ def judge(
     lines = None if record is None else check_signature(record, found)
     other = "" if lines is None or lines["agrees"].all() else signature_in_words(lines)
     moved = moved_in_words(found) if len(checked) else drift_in_words(found)  # without, the outcome has said it
-    sentences = [headline(found), moved, rows_left_out_in_words(found)]
-    return Judged(outcome_of(found, checked, other_model=other), [each for each in sentences if each], checked, lines)
+    outcome = outcome_of(found, checked, other_model=other)
+    return Judged(outcome, headline(found), moved, rows_left_out_in_words(found), checked, lines)
 
 
 def _by_requirements(checked: pd.DataFrame) -> Outcome:
@@ -87,15 +90,16 @@ def _by_requirements(checked: pd.DataFrame) -> Outcome:
         return Outcome("broken", "Not true, as before", f"{_named(failing)}.")
     count, unknown = count_of(len(checked), "requirement"), checked[checked["verdict"] == "cannot tell"]
     if len(unknown):
-        text = f"None of {count} fails, but {len(unknown)} cannot be told. " if len(checked) > 1 else ""
-        return Outcome("unknown", "Cannot tell", text + " ".join(unknown["sentence"]))
+        text = f"None of {count} fails, but {len(unknown)} cannot be text. " if len(checked) > 1 else ""
+        return Outcome("unknown", "Cannot tell", text + " ".join(unknown["sentence"]), tuple(unknown.index))
     held = int((checked["verdict"] == "pass").sum())
     if not held:
         return Outcome("unknown", "Cannot tell", "Nothing that is required applies to these people.")
     beside = "" if held == len(checked) else "; the rest does not apply"
     of = "the requirement holds" if len(checked) == 1 else f"{held} of {count} hold"
     near = (checked["verdict"] == "pass") & (checked["low"] < checked["limit"]) & (checked["limit"] < checked["high"])
-    return Outcome("holds", "Still true", " ".join([f"On these people {of}{beside}.", *checked.loc[near, "sentence"]]))
+    told = checked.loc[near, "sentence"]
+    return Outcome("holds", "Still true", " ".join([f"On these people {of}{beside}.", *told]), tuple(told.index))
 
 
 def _named(rows: pd.DataFrame) -> str:
@@ -121,8 +125,8 @@ def _by_what_moved(found: Watched) -> Outcome:
     if row["moved"]:
         return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains.")
     if len(far):
-        text = f"{len(far)} of {count_of(len(figures), 'figure')} moved too far for chance, even with so many compared"
-        return Outcome("broken", "Not any more", f"{text}: {_largest(far)}. Not {name}.")
+        text = f"{len(far)} of {count_of(len(figures), 'figure')} moved further than chance explains"
+        return Outcome("broken", "Not any more", f"{text}: {_largest(far)}. {with_capital(name)} did not.")
     if worse - figure.direction * row["difference"] > SEEN:
         return Outcome("unknown", "Cannot tell", f"{revealed}. {counted}.")
     return Outcome("holds", "Still true", f"{counted}.")

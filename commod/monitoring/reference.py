@@ -31,7 +31,7 @@ PRIOR = 0.5
 UNSEEN = ""
 # So many values that were never seen are named.
 NAMED = 3
-COLUMNS = "column kind index by_chance drift unseen sentence".split()
+COLUMNS = "column kind index by_chance drift unseen told sentence".split()
 
 Distribution = Mapping[str, Any]
 
@@ -92,19 +92,20 @@ def compare_columns(
         counts = _count(new[name], before)
         index, chance = stability_index(before["counts"], counts)
         drift = "stable" if index <= max(LOOK, chance) else "look" if index <= DRIFTED else "shifted"
-        sentence = _sentence(name, kind, index, chance, drift)
+        told = _distributed(index, chance, drift)
         if drift != "stable":
             then, now = (np.asarray(each, dtype=float) / sum(each) for each in (before["counts"], counts))
             moved = int(np.argmax(np.abs(now - then)))
-            sentence += f" {now[moved]:.0%} are {_classes(before)[moved]}; {then[moved]:.0%} were before."
+            told += f" {now[moved]:.0%} are {_classes(before)[moved]}; {then[moved]:.0%} were before."
         unseen = _never_seen(new[name], before)
         if len(unseen):
             some = ", ".join(f"“{short(level)}”" for level in unseen.index[:NAMED])
             more = " and others" if len(unseen) > NAMED else ""
             have = "has a value" if unseen.sum() == 1 else "have values"
             people = count_of(int(unseen.sum()), "person", "people")
-            sentence += f" {people} {have} that nobody had before: {some}{more}."
-        rows.append((name, kind, index, chance, drift, int(unseen.sum()), sentence))
+            told += f" {people} {have} that nobody had before: {some}{more}."
+        who = f"“{short(name)}”" if kind == "column" else name
+        rows.append((name, kind, index, chance, drift, int(unseen.sum()), told, f"{who} {told}"))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -126,13 +127,12 @@ def _never_seen(values: pd.Series, old: Distribution) -> pd.Series:
     return texts[~texts.isin(old["levels"])].value_counts()
 
 
-def _sentence(name: str, kind: str, index: float, chance: float, drift: str) -> str:
-    who = f"“{short(name)}”" if kind == "column" else name
+def _distributed(index: float, chance: float, drift: str) -> str:
     if drift == "stable":
         few = f", as a batch of so few people reaches {chance:.2f} by chance" if chance > LOOK else ""
-        return f"{who} is distributed as before (stability index {index:.3f}{few})."
+        return f"is distributed as before (stability index {index:.3f}{few})."
     much = "somewhat differently than" if drift == "look" else "quite differently than"
-    return f"{who} is distributed {much} before (stability index {index:.2f})."
+    return f"is distributed {much} before (stability index {index:.2f})."
 
 
 Name = Annotated[str, Meta(max_length=MAX_TEXT)]

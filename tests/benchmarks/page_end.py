@@ -38,7 +38,7 @@ def part_of(kind, element):
         return {"F1 of the tree on test": "tree", "Rank agreement of the two": "SHAP"}.get(element.label)
     if kind == "vega_lite_chart" and element.id.endswith("-pareto"):
         return "sweep" if SWEEP in data_of(element)["kind"].to_pylist() else None
-    if kind == "markdown" and "refits on resampled training data" in element.body:
+    if kind == "markdown" and "trained on other samples of people" in element.body:
         return "refits, first answer" if "% computed" in element.body else "refits, all"
     return None
 

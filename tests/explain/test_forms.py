@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from commod.explain import explain_concepts
-from commod.explain.concepts import form_in_words, guess_in_words, starts_in_words
+from commod.explain.concepts import form_in_words, formula_in_words, guess_in_words, starts_in_words
 from tests.fitting import case, fit
 
 pytestmark = pytest.mark.quick
@@ -37,10 +37,10 @@ def test_the_starts_are_those_of_the_model(fitted):
 
 def test_only_the_form_at_hand_is_spoken_of(fitted):
     c, g = fitted
-    said = form_in_words(g, c.task.spec.outcomes, "one half")
-    assert ("balance" in said) == g.decides
-    assert ("takes back" in said) == ("by r" in said) == (not g.decides)
-    assert ("s = " in said) == (g.update == "affine")
+    said, formula = form_in_words(g, c.task.spec.outcomes), formula_in_words(g, c.task.spec.outcomes, "one half")
+    assert ("balance" in said) == ("balance" in formula) == g.decides
+    assert ("takes back" in formula) == ("by r" in formula) == (not g.decides)
+    assert ("s = " in said) == ("adds s" in formula) == (g.update == "affine")
 
 
 def test_the_balance_is_what_is_said():

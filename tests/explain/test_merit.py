@@ -43,8 +43,8 @@ def test_a_model_that_turns_against_merit_is_found():
     answer = check_merit(many, explain_merit(many, many.X, rises, falls))
     assert answer.mark == "bad"
     assert answer.sentence == (
-        "One step of merit (higher grade: +1 point) turns “yes” into “no” for 50 of 200 people under g (0 under f), "
-        "and lowers the score of “yes” for 200 (0 under f). 95 % interval of that share: 19.5% to 31.4%."
+        "With one step more (higher grade: +1 point), 50 of 200 people lose “yes” under g (0 under f), and 200 get a "
+        "lower score (0 under f). 95 % interval of those who lose it: 19.5% to 31.4%."
     )
 
 
@@ -89,7 +89,7 @@ def test_a_merit_is_named_with_its_direction(unit, merit, words):
     task = small(merit=merit, unit=unit, times=50)
     never = check_merit(task, explain_merit(task, task.X, lambda X: 0 * X["grade"], lambda X: 0 * X["grade"]))
     assert never.mark == "fine"
-    assert never.sentence.startswith(f"One step of merit ({words}) never turns “yes” into “no” under g.")
+    assert never.sentence.startswith(f"With one step more ({words}), nobody loses “yes” under g.")
 
 
 def test_a_score_that_falls_is_told_where_no_decision_turns():
@@ -97,10 +97,7 @@ def test_a_score_that_falls_is_told_where_no_decision_turns():
     rises, falls = (lambda X: X["grade"].to_numpy()), (lambda X: 100.0 - X["grade"].to_numpy())
     answer = check_merit(task, explain_merit(task, task.X, rises, falls))
     assert answer.mark == "fine"
-    assert (
-        "but it can lower the score of “yes” for 200 of 200 people (higher grade: +1 point; 0 under f)"
-        in answer.sentence
-    )
+    assert "but 200 of 200 people get a lower score (higher grade: +1 point; 0 under f)" in answer.sentence
 
 
 @pytest.mark.parametrize(

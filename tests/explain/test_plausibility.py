@@ -51,11 +51,11 @@ def test_the_record_in_a_sentence():
     answer = check_record(explain_record(task(), Y, S, F, G, np.full(8, 0.6)))
     assert (answer.part, answer.whole, answer.mark) == (4, 6, "predicted")
     assert answer.sentence == (
-        "4 of 6 changes match the outcome in the data (66.7%): 2 of 3 for the better and 2 of 3 for the worse. f's own "
-        "probabilities predict 40.0%; chance explains the difference."
+        "4 of 6 changes agree with the record (66.7%): 2 of 3 for the better and 2 of 3 for the worse. By f's own "
+        "probabilities it should be 40.0%; the difference may be chance."
     )
     one_way = check_record(explain_record(task(), Y, S, F, [1, 0, 0, 1, 0, 1, 1, 1]))
-    assert one_way.sentence == "1 of 1 changes match the outcome in the data (100.0%), all of them for the better."
+    assert one_way.sentence == "1 of 1 changes agree with the record (100.0%), all of them for the better."
     assert one_way.mark == "open"  # what f expects is not known
 
 
@@ -63,7 +63,7 @@ def test_the_record_in_a_sentence():
     ("chance", "mark", "told"),
     [
         (0.5, "bad", "fewer are right than chance explains"),
-        (0.2, "predicted", "chance explains the difference"),
+        (0.2, "predicted", "the difference may be chance"),
         (0.26, "look", "fewer are right than chance explains"),
         (0.1, "predicted", "more are right than chance explains"),
     ],

@@ -55,7 +55,7 @@ def test_what_fails_now_is_told_by_what_it_was(found, then, title, became):
 
 def test_the_other_outcomes_of_requirements(found):
     holds = outcome_of(found, checked(found, Requirements(p_rule=0.1, changed=0.9)))
-    assert holds == ("holds", "Still true", "On these people 2 of 2 requirements hold.")
+    assert holds == ("holds", "Still true", "On these people 2 of 2 requirements hold.", ())
     unknown = outcome_of(found, checked(found, Requirements(p_rule=0.6, changed=0.9)))
     assert (unknown.kind, unknown.title) == ("unknown", "Cannot tell")
     assert unknown.why.startswith("None of 2 requirements fails, but 1 cannot be told. ")
@@ -63,7 +63,7 @@ def test_the_other_outcomes_of_requirements(found):
     both = checked(found, Requirements(p_rule=0.99, changed=0.0001), record(p_rule="pass", changed="fail"))
     assert outcome_of(found, both).why.endswith("1 other failed already before.")
     other = outcome_of(found, both, other_model="This is not the model of the decision.")
-    assert other == ("unknown", "Cannot tell", "This is not the model of the decision.")
+    assert other == ("unknown", "Cannot tell", "This is not the model of the decision.", ())
 
 
 def test_a_verdict_that_counts_neither_way(found):
@@ -119,9 +119,9 @@ def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
     main.loc[far, ["difference", "low", "high", "moved"]] = [-0.2, -0.24, -0.16, True]
     outcome = outcome_of(replace(found, figures=main), NOTHING)
     assert outcome.title == "Not any more"
-    assert outcome.why.startswith("2 of 32 figures moved too far for chance")
+    assert outcome.why.startswith("2 of 32 figures moved further than chance explains")
     assert "Accuracy (71.4% to 73.8%)" in outcome.why
-    assert outcome.why.endswith("Not the P-Rule.")
+    assert outcome.why.endswith("The P-Rule did not.")
 
 
 def test_a_group_of_a_few_people_settles_nothing(law):

@@ -24,7 +24,7 @@ from commod.dashboard.views.words import say, say_declared, say_in_html, tip
 from commod.experiments.biased import disadvantaged, figures_if_missed, scene_in_truth, shares_to_ask
 from commod.explain import ChangeTree, ShapComparison
 from commod.explain.checks import explain_certainty
-from commod.explain.concepts import form_in_words, guess_in_words
+from commod.explain.concepts import form_in_words, formula_in_words, guess_in_words
 from commod.metrics.figures import FIGURES
 
 CHANGES = Table(
@@ -69,10 +69,12 @@ def _changes_of(result: FitResult) -> tuple[pa.Table, str]:
 
 def draw_concepts(result: FitResult) -> None:
     """How g decides, its concepts, and how well they guess the group."""
-    st.header(say_declared("Why: the concepts behind the change"))
-    form = form_in_words(result.g, result.task.spec.outcomes, result.line_in_words)
-    text = f"{result.acts_only} {form} k only decides how finely the same model is read."
-    st.caption(escape_markdown(say_declared(text.strip())))
+    outcomes = result.task.spec.outcomes
+    formula = formula_in_words(result.g, outcomes, result.line_in_words)
+    told = f"{formula} k only decides how finely the same model is read."
+    st.header(say_declared("Why: the concepts behind the change"), help=escape_markdown(say_declared(told)))
+    text = f"{result.acts_only} {form_in_words(result.g, outcomes)}".strip()
+    st.markdown(escape_markdown(say_declared(text)))
     st.html(say_in_html(cached_cards(result)))
     if told := guess_in_words(result.concepts):
         st.caption(escape_markdown(say_declared(told)))
@@ -269,7 +271,7 @@ def draw_shap(result: FitResult) -> None:
 
 def begin_shap(result: FitResult) -> Pending | None:
     """The section of SHAP, which is drawn when its figures are there."""
-    st.header(say_declared("Post hoc or built in: SHAP beside COMMOD"))
+    st.header(say_declared("A second explanation: SHAP"))
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
         st.info(say("shap.nothing"), icon=":material/info:")
         return None

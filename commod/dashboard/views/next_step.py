@@ -12,6 +12,7 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, deferred_paint, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
+from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import STOPS, Settings, defaults, groupings_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.verdicts import Verdict
@@ -37,7 +38,9 @@ def begin_next_steps(
     `is_bad`: something is that the verdict and the checks at hand do not know.
     """
     tried = _others(settings, result, is_bad=is_bad)
-    others = {label: other for label, other in tried.items() if session.can_go_to(other)}
+    # An offer never leads back to where one was taken.
+    new = {label: other for label, other in tried.items() if other.model() not in _left()}
+    others = {label: other for label, other in new.items() if session.can_go_to(other)}
     left, found = set(others), Found()
 
     def paint(label: str, ticket: Ticket) -> list[Pending] | None:
@@ -145,9 +148,10 @@ def _draw(result: FitResult, found: Found) -> None:
 
 
 def _draw_form(result: FitResult, found: Found) -> str:
-    """The form of the update that does better here, or the way back to the paper's; returns what it is called."""
-    papers = {name: other for name, other in found.items() if name == say("next.ratio") and other.change_counts.count}
+    """The form of the update that does better here or, where it is limited, the paper's; returns what it is called."""
     forms = {label: other for label, other in found.items() if other.settings.update != result.settings.update}
+    limited = result.settings.free() != result.settings
+    papers = {name: one for name, one in found.items() if limited and name == say("next.ratio")}
     better = papers or {label: other for label, other in forms.items() if _is_ahead(other, result)}
     if not better:
         return ""
@@ -171,9 +175,18 @@ def _offer(key: str, label: str, effect: str, other: FitResult, of: str = "", *,
         of + say(f"next.{how}", what=escape_markdown(label), effect=effect),
         key=key,
         icon=":material/lightbulb:",
-        on_click=session.go_to,
+        on_click=_take,
         args=(other.settings.looked_at_as(session.current()),),
     )
+
+
+# The models at which this session took an offer.
+_left: PageState[set[Settings]] = PageState("left_by_an_offer", set)
+
+
+def _take(there: Settings) -> None:
+    _left().add(session.current().model())
+    session.go_to(there)
 
 
 def _is_fair(other: FitResult, result: FitResult) -> bool:

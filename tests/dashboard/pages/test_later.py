@@ -98,7 +98,7 @@ def test_a_shift_on_purpose_is_said_and_seen():
     assert "left out on purpose" in captions(app)
     assert "The score of f is distributed quite differently than before" in words(app)
     assert "of the 10 columns and scores are distributed differently" in words(app)
-    assert app.warning[0].value.startswith("**Not any more.** 7 of 32 figures moved too far for chance")
+    assert app.warning[0].value.startswith("**Not any more.** 7 of 32 figures moved further than chance explains")
 
 
 def test_a_batch_for_the_model_of_the_sliders():

@@ -162,7 +162,7 @@ def test_where_nobody_changes_it_says_so():
 @pytest.mark.slow
 def test_the_worse_decision_may_be_the_positive_one_and_small_groups_say_so(monkeypatch):
     app = fine(run(PEOPLE, data="compas"))
-    assert "the worse one, “charged again”" in words(app)
+    assert "**4 gain** “not charged again”" in words(app)
     assert any("an error against a person" in c.value for c in app.caption)
     assert any("Charge: the 12 most frequent levels" in c.value for c in app.caption)
     monkeypatch.setattr(people, "FEW", 60)
@@ -204,8 +204,8 @@ def test_a_shift_has_its_columns_and_is_in_the_formula(law):
     assert names["concept:Concept 1, shift"] == "Concept 1 adds to s"
     assert names["concept:Concept 1"] == "Concept 1 adds to r"
     assert "s" not in people_table.headings(result_of(tasks.people(law, 3)), law.task, law.g)
-    assert "f's times r, plus s;" in captions(fine(run(PEOPLE, update="affine")))
-    assert "f's times r; r = " in captions(fine(run(PEOPLE)))
+    assert "At r = 1 and s = 0, f's score stays." in captions(fine(run(PEOPLE, update="affine")))
+    assert "Each person gets a number r. It starts at " in captions(fine(run(PEOPLE)))
 
 
 def test_a_balance_has_its_column_and_its_formula():
@@ -214,4 +214,4 @@ def test_a_balance_has_its_column_and_its_formula():
     assert names["balance"] == "Balance"
     assert names["concept:Concept 1"] == "Concept 1 adds to the balance"
     assert not {"r", "s"} & set(names)
-    assert "g says “passes the bar” where the balance is above 0" in captions(fine(run(PEOPLE, update="decisions")))
+    assert "above 0, g says “passes the bar”" in captions(fine(run(PEOPLE, update="decisions")))

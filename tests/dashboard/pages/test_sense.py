@@ -77,7 +77,7 @@ def test_every_tab_of_who_changed_opens(tab, data):
     app.session_state["people_sense"] = tab
     app = fine(app.run())
     shown = {
-        "Right or wrong": "match the outcome in the data",
+        "Right or wrong": "agree with the record",
         "How sure f was": CHECKS["sure"].title,
         "More merit": "merit",
         "Again?": "How far the figures move",
@@ -99,11 +99,11 @@ def test_own_people_have_columns_and_filters_for_record_and_refits(law):
     right = int(law.record["right"].sum())
     assert (people.value["right"] == "right").sum() == right
     fine(next(w for w in app.multiselect if w.label == "Filter by").set_value(["right", "again"]).run())
-    fine(next(w for w in app.multiselect if w.label == "By the record").set_value(["right"]).run())
+    fine(next(w for w in app.multiselect if w.label == "g by the record").set_value(["right"]).run())
     assert f"**{right} of 125** changed students" in words(app)
-    fine(next(w for w in app.multiselect if w.label == "By the record").set_value([]).run())
+    fine(next(w for w in app.multiselect if w.label == "g by the record").set_value([]).run())
     often = int((again.share[law.changed_test] >= 0.9).sum())
-    chosen = next(w for w in (*app.slider, *app.multiselect) if w.label == "Refits that change them")
+    chosen = next(w for w in (*app.slider, *app.multiselect) if w.label == "Trained again, changed")
     wanted = (0.9, 1.0) if chosen.type == "slider" else [option for option in chosen.options if float(option) >= 0.9]
     fine(chosen.set_value(wanted).run())
     assert f"**{often} of 125** changed students" in words(app)
@@ -168,7 +168,7 @@ def test_what_if_says_what_happened(law):
     labels = law.scene.test.y.to_numpy()
     for label, outcome in enumerate(law.task.spec.outcomes):
         person = (labels == label).nonzero()[0][0]
-        assert f"Recorded: “{outcome}”." in words(fine(run(WHAT_IF, person=str(person))))
+        assert f"The record says “{outcome}”." in words(fine(run(WHAT_IF, person=str(person))))
 
 
 def test_what_if_warns_where_more_merit_hurts():

@@ -32,7 +32,7 @@ def test_explore_shows_where_the_point_falls_on_other_splits():
     assert behind.loc[SPLITS, "fairness"].tolist() == splits.figures["p_rule"].tolist()
     mean, sd = splits.spread.loc["p_rule"]
     for told in (behind["settings"].iloc[0], above.loc[CURRENT, "settings"]):  # what a tooltip says
-        assert f"on 2 other splits P-Rule {mean:.3f} ± {sd:.3f}, accuracy" in told
+        assert f"on 2 splits with other people P-Rule {mean:.3f} ± {sd:.3f}, accuracy" in told
 
 
 def test_where_nobody_changes_or_there_is_no_other_split_none_is_asked_for(monkeypatch):

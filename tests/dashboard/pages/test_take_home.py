@@ -438,8 +438,8 @@ def test_an_update_that_counts_decisions_is_told_in_report_and_predictions():
     assert not {"r", "s"} & set(frame)
     told = Reader(report(result)).text
     assert "Update count changes" in told
-    assert "Everyone has a balance: −" in told
-    assert "plus what each concept adds" in told
+    assert "The balance starts at −" in told
+    assert "each concept raises or lowers" in told
     assert "takes back" not in told
     best = result.concepts["auc"].max()
     assert f"guesses it: {result.concepts['auc'].idxmax()} alone tells the groups apart (AUC {best:.2f} [" in told

@@ -16,7 +16,7 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS, Settings, in_words
 from commod.dashboard.text.language import FIRST
-from commod.dashboard.views.chart import Table, draw, show
+from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.impact import FOUR_FIFTHS
 from commod.dashboard.views.methods import on_explore, own_sweep
 from commod.dashboard.views.points import point_columns
@@ -38,6 +38,8 @@ _COLUMNS = {
 }
 
 
+# A point so near to f or g in fairness has no name in the chart: it would cover theirs.
+APART = 0.06
 # Of every point, beside its fairness.
 _MEASURES = ("accuracy", "change_rate")
 
@@ -63,10 +65,13 @@ def _points(
     known = [s for model, s in models.items() if model != here]
     kept = f"points_{sweep is not None}_{splits is not None}_{session.language()}"
     behind, above = result.keep(kept, lambda: _fixed_points(result, sweep, splits))
-    rows = []
-    for i, s in enumerate(known):
-        values = tuple(session.state().tried[s][name] for name in ("fairness", *_MEASURES))
-        label = say("explore.tried") if i + 1 == len(known) else ""
+    found = [tuple(session.state().tried[s][name] for name in ("fairness", *_MEASURES)) for s in known]
+    ends = result.path["fairness"].iloc[[0, -1]]
+    # The last of those that do not lie at f or g, whose names stand there.
+    named = max((i for i, values in enumerate(found) if (ends - values[0]).abs().min() > APART), default=-1)
+    rows: list[tuple[Any, ...]] = []
+    for i, (s, values) in enumerate(zip(known, found, strict=True)):
+        label = say("explore.tried") if i == named else ""
         rows.append((TRIED, *values, say_declared(in_words(s)), i, 0, "", label))
     of_line = [_of_line(model) for model in line]
     if len(of_line) > 4:
@@ -122,7 +127,7 @@ def splits_in_words(settings: Settings, splits: Refits) -> str:
     for figure in figures:
         mean, sd = splits.spread.loc[figure.name]
         told.append(f"{figure.short_in_sentence} {figure.show(mean)} ± {figure.show(sd)}")
-    return f"on {len(splits)} other splits {', '.join(told)}"
+    return f"on {len(splits)} splits with other people {', '.join(told)}"
 
 
 def draw_pareto(
@@ -163,8 +168,8 @@ def draw_pareto(
         _choose(known, settings, sweep)
         columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
         rows = frame.to_pandas().iloc[::-1]
-        rows["kind"] = rows["kind"].map(say_declared)
-        show(Table(say("explore.points"), "points_table", columns), rows)
+        rows = rows[(rows["kind"] != SWEEP) | (rows["line"] != "")]
+        fold(Table(say("explore.points"), "points_table", columns), rows.assign(kind=rows["kind"].map(say_declared)))
 
     return draw_table
 

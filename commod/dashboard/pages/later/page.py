@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -18,6 +19,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
 from commod.dashboard.views.model import current_model
 from commod.dashboard.views.widgets import button
+from commod.datasets import Task
 from commod.decisions import Requirements
 from commod.decisions.record import MAX_BYTES as MAX_DECISION
 from commod.monitoring import Watched, read_requirements
@@ -26,7 +28,7 @@ from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 
 SOURCES = {"sliders": "The model of the sliders", "file": "A model.json"}
 HELD_OUT, SHIFTED, FILE = "held_out", "shifted", "file"
-PEOPLE = {HELD_OUT: "Held-out people", SHIFTED: "Held out, shifted on purpose", FILE: "A file"}
+PEOPLE = {HELD_OUT: "Demo: half of the test people", SHIFTED: "Demo, changed on purpose", FILE: "A file"}
 # Columns that are named before the rest is only counted.
 NAMED = 12
 
@@ -39,9 +41,11 @@ def show() -> None:
     _choose("Which model", SOURCES, "source")
     of_sliders = files().source == "sliders"
     found, is_demo = _of_sliders() if of_sliders else (_of_file(), False)
+    verdict = st.container()
     required, record = _required(of_sliders)
     if found is not None:
-        sections.draw_batch(found, required, None if is_demo else record, signed=record is not None)
+        with verdict:
+            sections.draw_batch(found, required, None if is_demo else record, signed=record is not None)
     _what_happens()
     session.keep_link()
 
@@ -60,12 +64,25 @@ def _of_sliders() -> tuple[Watched | None, bool]:
     result = current_model()
     here = files()
     _choose("Later people", PEOPLE, "people")
-    if here.people != FILE:
-        return _held_out(result, here.people == SHIFTED), True
     task = result.task
+    if here.people != FILE:
+        return _named(_held_out(result, here.people == SHIFTED), task), True
     columns = [rule.name for rule in task.contract] or list(task.X.columns)
     _bring_batch({"columns": columns, "groups": list(task.grouping.columns), "label": task.spec.target})
-    return _watch(result.as_json().encode(), result.settings.data, task.X), False
+    return _named(_watch(result.as_json().encode(), result.settings.data, task.X), task), False
+
+
+def _named(found: Watched | None, task: Task) -> Watched | None:
+    """The same with the columns called as on other pages."""
+    if found is None:
+        return None
+    drift = found.drift
+    names = [task.label(column) if column in task.X else column for column in drift["column"]]
+    told = [
+        f"“{name}” {said}" if kind == "column" else f"{name} {said}"
+        for name, said, kind in zip(names, drift["told"], drift["kind"], strict=True)
+    ]
+    return replace(found, drift=drift.assign(column=names, sentence=told))
 
 
 def _held_out(result: FitResult, shifted: bool) -> Watched | None:
@@ -136,9 +153,6 @@ def _bring_batch(about: Mapping[str, Any]) -> None:
 def _say(problem: str) -> None:
     if problem:
         st.error(escape_markdown(problem), icon=":material/error:")
-
-
-# ---- what is required ----
 
 
 def _required(of_sliders: bool) -> tuple[Requirements, Mapping[str, Any] | None]:

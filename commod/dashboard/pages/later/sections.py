@@ -16,9 +16,15 @@ from commod.metrics.figures import CRITERIA, key_figures
 from commod.monitoring import Judged, Watched, judge
 from commod.monitoring.outcome import due_in_words, signature_in_words
 
+ADVICE = {
+    "holds": "nothing now. Look again when more people have come.",
+    "broken": "do not rely on the old figures. See what moved, then train and test a model with later people.",
+    "unknown": "bring a batch of more people, with their groups and record.",
+}
+
 
 def draw_outcome(found: Watched, judged: Judged) -> None:
-    """The bottom line, the main figure, and who is left out."""
+    """The verdict, why, what to do, the main figure, and who is left out."""
     outcome = judged.outcome
     boxes = {
         "holds": (st.success, ":material/check:"),
@@ -26,11 +32,12 @@ def draw_outcome(found: Watched, judged: Judged) -> None:
         "unknown": (st.info, ":material/question_mark:"),
     }
     box, icon = boxes[outcome.kind]
-    box(f"**{outcome.title}.** {escape_markdown(outcome.why)}", icon=icon)
-    headline, _, *more = map(escape_markdown, judged.told)
-    st.markdown(headline)
-    for sentence in more:
-        st.caption(sentence)
+    is_other = judged.signature is not None and not judged.signature["agrees"].all()
+    advice = "Bring the model that was signed." if is_other else ADVICE[outcome.kind]
+    box(f"**{outcome.title}.** {escape_markdown(outcome.why)}\n\n**What to do:** {advice}", icon=icon)
+    st.markdown(escape_markdown(judged.headline))
+    if judged.left_out:
+        st.caption(escape_markdown(judged.left_out))
     for notice in found.notices:
         st.info(escape_markdown(notice), icon=":material/info:")
 
@@ -56,15 +63,10 @@ def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool)
     """Each requirement then and now, and the signature line by line."""
     st.header("What is required")
     if len(checked := judged.checked):
-        above = judged.outcome.why  # is not said again
+        told = ["see above" if row in judged.outcome.told else checked.at[row, "sentence"] for row in checked.index]
         rows = [
-            [
-                row.wanted,
-                _verdict(row.then),
-                _verdict(row.verdict),
-                "see above" if row.sentence in above else row.sentence,
-            ]
-            for row in checked.itertuples()
+            [row.wanted, _verdict(row.then), _verdict(row.verdict), why]
+            for row, why in zip(checked.itertuples(), told, strict=True)
         ]
         then = "On the people tested on" if record is None else "When it was signed"
         headings = ["Required", then, "On these people", "Why"]
@@ -141,4 +143,4 @@ def draw_batch(found: Watched, required: Requirements, record: Mapping[str, Any]
     draw_tiles(found)
     if required or signed:
         draw_checked(judged, record, signed)
-    draw_moved(found, judged.told[1])
+    draw_moved(found, judged.moved)

@@ -55,24 +55,15 @@ def draw_sense(result: FitResult, refits: Refits | None) -> Callable[[Ticket], N
     return looks[0] if looks else None
 
 
-# ---- right or wrong ----
-
-
 def _record(result: FitResult) -> None:
     line(result.answers()["right"])
     draw_record(result)
     draw_biased(result)
 
 
-# ---- how sure f was ----
-
-
 def _certainty(result: FitResult) -> None:
     line(result.answers()["sure"])
     draw_certainty(result)
-
-
-# ---- merit ----
 
 
 def _merit(result: FitResult) -> None:
@@ -103,9 +94,6 @@ def _merit(result: FitResult) -> None:
         f"On test. Everyone who stays within the data's range is moved by one step, all else as recorded: an "
         f"edit of an input, not of its causes.{given}"
     )
-
-
-# ---- calibration ----
 
 
 def _calibration(result: FitResult) -> None:
@@ -174,9 +162,6 @@ def _calibration_in_words(result: FitResult, table: pd.DataFrame) -> str:
     return f"{asked} {found} “{group}”: from {row['f']:.3f} to {row['g']:.3f} ({interval}{chance})."
 
 
-# ---- refits ----
-
-
 def _refitting() -> Callable[[Ticket], None]:
     place = st.empty()
     place.progress(0.0, text="Refits …")
@@ -213,12 +198,6 @@ def _again(result: FitResult, found: Refits) -> None:
         )
     with right:
         _intervals(result, found)
-        new = int((often_enough(found.share) & ~result.changed_test).sum())
-        if new:
-            st.markdown(
-                f"{new:,} {escape_markdown(result.task.spec.people)} are changed by nine of ten refits or more, but "
-                "not by this model."
-            )
 
 
 def _intervals(result: FitResult, found: Refits) -> None:
@@ -238,9 +217,6 @@ def _intervals(result: FitResult, found: Refits) -> None:
             cells = [figure.show_interval(low, high) for low, high in both]
             rows.append([figure.title, figure.show(row["g"]), *cells])
     st.html(html_table(headings, rows, caption="How far the figures move"))
-
-
-# ---- proxies ----
 
 
 def _proxies(result: FitResult) -> None:

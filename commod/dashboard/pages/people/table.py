@@ -18,7 +18,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import offer
 from commod.datasets import Task
 from commod.experiments.refits import Refits
-from commod.explain.concepts import starts_in_words, sums_of
+from commod.explain.concepts import form_in_words, sums_of
 from commod.models import Commod
 
 # As many are sent to the browser; the download has all.
@@ -30,7 +30,7 @@ _COLUMNS = {
     "group": ("Group", ""),
     "better": ("For the person", tip("better")),
     "decision": ("Decision now", ""),
-    "label": ("Recorded", tip("label")),
+    "label": ("Record", tip("label")),
     "f": ("Score of f", tip("score")),
     "r": ("r", tip("ratio")),
     "s": ("s", tip("shift")),
@@ -39,7 +39,7 @@ _COLUMNS = {
     "leaf": ("Leaf of the tree", ""),
     "right": ("g by the record", tip("record")),
     "sure": ("f was sure", tip("certainty")),
-    "again": ("Refits that change them", tip("refits")),
+    "again": ("Trained again, changed", tip("refits")),
 }
 # Shown in percent, all with one decimal.
 PERCENT = ("f", "g", "sure", "again")
@@ -69,23 +69,10 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
         height=430,
         column_config=_config(frame, names),
     )
-    formula = escape_markdown(formula_in_words(result.g, result.task.spec.outcomes))
-    leaf = f"The leaf is that of the tree on the Explore page (at most {depth} questions)."
-    st.caption(f"Click a heading to sort. {formula} {leaf}")
+    form = escape_markdown(form_in_words(result.g, result.task.spec.outcomes))
+    st.caption(f"Click a heading to sort. {form} The leaf is that of the tree on Explore (at most {depth} questions).")
     file = f"changed-{re.sub('[^A-Za-z0-9_-]', '', result.task.name) or 'people'}.csv"
     offer("Download these people (CSV)", lambda: safe_csv(shown, names, index="Number"), file)
-
-
-def formula_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
-    """How the numbers of a row hang together."""
-    starts = starts_in_words(g, outcomes)
-    if g.decides:
-        return f"g says “{outcomes[1]}” where the balance is above 0; {starts}, plus what each concept adds."
-    if g.has_shift:
-        return (
-            f"g's logit (the score, 0 at one half) is f's times r, plus s; {starts}, each plus what the concepts add."
-        )
-    return f"g's logit (the score, 0 at one half) is f's times r; {starts}, plus what each concept adds."
 
 
 def headings(frame: pd.DataFrame, task: Task, g: Commod) -> dict[str, str]:

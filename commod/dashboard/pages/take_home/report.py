@@ -23,7 +23,7 @@ from commod.experiments.checks import Evidence
 from commod.experiments.limits import Limits
 from commod.experiments.refits import Refits
 from commod.explain import ChangeTree
-from commod.explain.concepts import form_in_words, guess_in_words
+from commod.explain.concepts import form_in_words, formula_in_words, guess_in_words
 from commod.explain.people import FEW
 from commod.metrics.figures import FIGURES, key_figures
 
@@ -82,7 +82,8 @@ def report_html(
         figures=parts.figure_rows(result),
         key_figures=[words()[figure.name] for figure in key_figures()],
         concepts=cards_of(result.loadings, result.concepts),
-        form=form_in_words(result.g, task.spec.outcomes, result.line_in_words),
+        form=form_in_words(result.g, task.spec.outcomes),
+        formula=formula_in_words(result.g, task.spec.outcomes, result.line_in_words),
         guess=guess_in_words(result.concepts),
         bound=parts.bound(result, limits),
         checks=[(*answer.word_and_sign, answer) for answer in result.answers(merit, refits).values()],

@@ -16,7 +16,6 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_legend
 from commod.dashboard.text.verdicts import score_in_words
 from commod.dashboard.views.chart import Table, draw
-from commod.dashboard.views.chart import show as show_table
 from commod.dashboard.views.checks import SHOWN
 from commod.dashboard.views.explained import account_columns, draw_accounts
 from commod.experiments.refits import Refits
@@ -47,16 +46,13 @@ def _minus(text: str) -> str:
     return re.sub(r"-(?=\d)", "−", text)
 
 
-# ---- before and after the edit ----
-
-
 def read_aloud(person: Person) -> None:
-    """What f and g say, as recorded and as edited."""
+    """What f and g say, before the edit and after it."""
     recorded = _verdict(person, person.scores.iloc[0], "" if person.edits else "**", label=person.label)
     if person.edits:
         st.markdown(_verdict(person, person.now, "**"))
         names = ", ".join(escape_markdown(person.task.label(name)) for name in person.edits)
-        recorded = f"As recorded, before the edit of {names}: {recorded}"
+        recorded = f"Before the edit of {names}: {recorded}"
     st.markdown(recorded)
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
@@ -119,8 +115,8 @@ def refits_in_words(person: Person, refits: Refits) -> str:
     """How often this person, as recorded, would change again."""
     count = round(float(refits.share[person.number]) * len(refits))
     changed = bool(person.result.changed_test[person.number])
-    told = f"{count:,} of {len(refits)} refits on resampled training data"
-    again = f"Trained again, g changes this decision, as recorded, in {told}"
+    before = " (before the edit)" if person.edits else ""
+    again = f"{count:,} of {len(refits)} models trained on other samples of people change this decision{before}"
     if changed:
         mark, tail = _AGAIN[bool(often_enough(count / len(refits)))]
         return f"**{CHECKS['again'].title}** {SHOWN[mark]} {again}: {tail}."
@@ -128,7 +124,7 @@ def refits_in_words(person: Person, refits: Refits) -> str:
 
 
 def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | None = None) -> str:
-    """What f and g say; with the label, what happened."""
+    """What f and g say; with the label, what the record says."""
     task = person.task
     says_f, says_g, positive = (
         escape_markdown(task.spec.outcomes[place]) for place in (int(row["f"]), int(row["g"]), 1)
@@ -136,18 +132,15 @@ def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | Non
     became = "unchanged"
     if row["changed"]:
         became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
-    happened = "" if label is None else f" Recorded: “{escape_markdown(task.spec.outcomes[label])}”."
+    happened = "" if label is None else f" The record says “{escape_markdown(task.spec.outcomes[label])}”."
     return (
         f"{bold}f{bold} gives “{positive}” {_percent(person, row['logit_f'])} and says “{says_f}”. {bold}g{bold} gives "
         f"it {_percent(person, row['logit_g'])} and says “{says_g}”: {bold}{became}{bold}.{happened}"
     )
 
 
-# ---- the sum ----
-
-
 def draw_sum(person: Person) -> None:
-    """The sum from f's score to g's, by concept; by feature and as a table on demand."""
+    """The sum from f's score to g's, by concept; as a table on demand."""
     st.header("From f's score to g's", anchor=False)
     spec = person.task.spec
     options: dict[str, Any] = {"outcomes": spec.outcomes, "favourable": spec.favourable}
@@ -164,13 +157,6 @@ def draw_sum(person: Person) -> None:
         caption=_arithmetic(person) if person.acted_on else _not_acted_on(person),
         **titled,
     )
-    with st.expander("The same sum by feature", key="what_if_features", on_change="rerun") as opened:
-        if opened.open:
-            by_column = explain_sum(person.result.g, person.task, person.edited, by="column")
-            table = Table("The sum by feature", "what_if_features_table", columns)
-            alt = "The sum that leads from the score of f to that of g, a bar for each feature."
-            draw(plot_waterfall, _bars(person, by_column), alt=alt, table=table.title, **titled)
-            show_table(table, _sum_rows(person, by_column))
 
 
 def _sum_columns(person: Person) -> dict[str, tuple[str, str]]:
@@ -199,12 +185,9 @@ def _sum_rows(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(label=frame["label"].str.replace("|", ": ", regex=False), chance=chance)
 
 
-# ---- SHAP ----
-
-
 def draw_person_shap(person: Person) -> None:
     """SHAP's account of this person beside COMMOD's own; to be called last, since it may take a while."""
-    st.header("SHAP's account beside it", anchor=False)
+    st.header("A second explanation: SHAP", anchor=False)
     own = explain_sum(person.result.g, person.task, person.edited, by="column").set_index("term")
     decides = person.result.g.decides
     if own.index.isin(["f", "g", *(("constant", "kept") if decides else ())]).all():
@@ -230,9 +213,8 @@ def draw_person_shap(person: Person) -> None:
         frame.head(MAX_BARS),
         Table("Both accounts as a table", "what_if_accounts", _ACCOUNTS, accounts),
         alt="What each feature adds to the change in this person's score, by COMMOD and by SHAP.",
-        caption="COMMOD's bars are read from the model and begin at everybody's starting value. SHAP's are estimated: "
-        "they compare this person with others and begin at the others' average. Thin lines: how far they move with "
-        f"others drawn anew. Both add up to {splits} less f's logit.{less}",
+        caption="COMMOD's bars are read from the model. SHAP's are estimated by comparing this person with others. "
+        f"Thin lines: how far they move with others drawn anew.{less}",
         title="Adds to the balance" if decides else "Pushes the score up or down (logit)",
         label_limit=150,
     )

@@ -175,9 +175,8 @@ def edit(person: Person, state: State) -> None:
     """A widget for each feature."""
     scene, task = person.result.scene, person.task
     group = task.groups[int(scene.test.sensitive.iloc[person.number])]
-    happened = task.spec.outcomes[person.label]
     st.header(f"Number {person.number}", anchor=False)
-    st.caption(tip("edit_anything", group=escape_markdown(group), happened=escape_markdown(happened)))
+    st.caption(tip("edit_anything", group=escape_markdown(group)))
     if isinstance(scene.f, str):
         st.caption("The score of f is kept as it was: it comes with the data, and f itself is not at hand.")
 
