@@ -98,8 +98,10 @@ def _by_requirements(checked: pd.DataFrame) -> Outcome:
     beside = "" if held == len(checked) else "; the rest does not apply"
     of = "the requirement holds" if len(checked) == 1 else f"{held} of {count} hold"
     near = (checked["verdict"] == "pass") & (checked["low"] < checked["limit"]) & (checked["limit"] < checked["high"])
-    told = checked.loc[near, "sentence"]
-    return Outcome("holds", "Still true", " ".join([f"On these people {of}{beside}.", *told]), tuple(told.index))
+    sentences = checked.loc[near, "sentence"]
+    return Outcome(
+        "holds", "Still true", " ".join([f"On these people {of}{beside}.", *sentences]), tuple(sentences.index)
+    )
 
 
 def _named(rows: pd.DataFrame) -> str:

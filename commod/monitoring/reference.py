@@ -92,20 +92,20 @@ def compare_columns(
         counts = _count(new[name], before)
         index, chance = stability_index(before["counts"], counts)
         drift = "stable" if index <= max(LOOK, chance) else "look" if index <= DRIFTED else "shifted"
-        told = _distributed(index, chance, drift)
+        text = _distributed(index, chance, drift)
         if drift != "stable":
             then, now = (np.asarray(each, dtype=float) / sum(each) for each in (before["counts"], counts))
             moved = int(np.argmax(np.abs(now - then)))
-            told += f" {now[moved]:.0%} are {_classes(before)[moved]}; {then[moved]:.0%} were before."
+            text += f" {now[moved]:.0%} are {_classes(before)[moved]}; {then[moved]:.0%} were before."
         unseen = _never_seen(new[name], before)
         if len(unseen):
             some = ", ".join(f"“{short(level)}”" for level in unseen.index[:NAMED])
             more = " and others" if len(unseen) > NAMED else ""
             have = "has a value" if unseen.sum() == 1 else "have values"
             people = count_of(int(unseen.sum()), "person", "people")
-            told += f" {people} {have} that nobody had before: {some}{more}."
+            text += f" {people} {have} that nobody had before: {some}{more}."
         who = f"“{short(name)}”" if kind == "column" else name
-        rows.append((name, kind, index, chance, drift, int(unseen.sum()), told, f"{who} {told}"))
+        rows.append((name, kind, index, chance, drift, int(unseen.sum()), text, f"{who} {text}"))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -53,26 +53,26 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
         st.info(say("checks.nothing"), icon=":material/info:")
         return list
     # All lines in one element: each one more is one more message for every move of everybody.
-    place, answers, told = st.empty(), result.answers(), dict.fromkeys(CHECKS, "")
+    place, answers, notes = st.empty(), result.answers(), dict.fromkeys(CHECKS, "")
     steps, untried = st.empty(), {name: st.empty() for name in CHECKS if name not in result.at_hand}
-    _paint(place, answers, told)
+    _paint(place, answers, notes)
 
     asked = time.monotonic()
 
     def waiting(name: str, task: ComputeTask, take: Callable[[Any], dict[str, Answer]]) -> Pending:
         def look(ticket: Ticket) -> None:
             text = say_declared(ticket.note or ", ".join(filter(None, (how_far(ticket, asked), ready_in(ticket)))))
-            if text != told[name]:
-                told[name] = text
+            if text != notes[name]:
+                notes[name] = text
                 if task.parts and ticket.parts:  # a first answer, which says by how many refits
                     answers.update(take(Refits.joined(ticket.parts)))
-                _paint(place, answers, told)
+                _paint(place, answers, notes)
 
         def paint(ticket: Ticket) -> list[Pending] | None:
-            told[name] = ""
+            notes[name] = ""
             answers.update(take(ticket.result()))
             with deferred_paint():
-                _paint(place, answers, told)
+                _paint(place, answers, notes)
             if answers[name].mark != "bad":
                 return None
             if name == "merit":
@@ -112,8 +112,8 @@ def _waits(name: str, told: dict[str, str]) -> str:
 
 
 def _in_words(answer: Answer) -> str:
-    told = escape_markdown(say_declared(answer.sentence))
-    return f"**{say_declared(answer.check.title)}** {say_declared(SHOWN[answer.mark])} {told}"
+    text = escape_markdown(say_declared(answer.sentence))
+    return f"**{say_declared(answer.check.title)}** {say_declared(SHOWN[answer.mark])} {text}"
 
 
 def checks_in_words() -> str:

@@ -99,8 +99,8 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
     }
 
     def draw_table() -> None:
-        told = say("dots.caption", people=say_declared(spec.people), yes=escape_markdown(yes))
-        st.caption(told if not CRITERIA[settings.fairness].by_label else f"{told} {say('dots.errors')}")
+        text = say("dots.caption", people=say_declared(spec.people), yes=escape_markdown(yes))
+        st.caption(text if not CRITERIA[settings.fairness].by_label else f"{text} {say('dots.errors')}")
         show(Table(say("dots.table"), "dots_table", columns), _table(result, language))
 
     return draw_table

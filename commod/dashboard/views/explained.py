@@ -58,8 +58,8 @@ def _changes_of(result: FitResult) -> tuple[pa.Table, str]:
         for row in changes_by_direction(result.task.spec, result.changes)
     ]
     if result.has_many_groups:
-        told = "The group of which most changed first; behind its name, how many of how many"
-        return pa.Table.from_pylist(rows), told
+        text = "The group of which most changed first; behind its name, how many of how many"
+        return pa.Table.from_pylist(rows), text
     words = [
         f"{escape_markdown(up['name'])}: {up['count']:,} better off, {down['count']:,} worse off, of {people:,}"
         for up, down, people in zip(rows[::2], rows[1::2], result.changes["count"], strict=True)
@@ -71,13 +71,13 @@ def draw_concepts(result: FitResult) -> None:
     """How g decides, its concepts, and how well they guess the group."""
     outcomes = result.task.spec.outcomes
     formula = formula_in_words(result.g, outcomes, result.line_in_words)
-    told = f"{formula} k only decides how finely the same model is read."
-    st.header(say_declared("Why: the concepts behind the change"), help=escape_markdown(say_declared(told)))
+    sentence = f"{formula} k only decides how finely the same model is read."
+    st.header(say_declared("Why: the concepts behind the change"), help=escape_markdown(say_declared(sentence)))
     text = f"{result.acts_only} {form_in_words(result.g, outcomes)}".strip()
     st.markdown(escape_markdown(say_declared(text)))
     st.html(say_in_html(cached_cards(result)))
-    if told := guess_in_words(result.concepts):
-        st.caption(escape_markdown(say_declared(told)))
+    if sentence := guess_in_words(result.concepts):
+        st.caption(escape_markdown(say_declared(sentence)))
 
 
 def cached_cards(result: FitResult) -> Markup:
@@ -279,14 +279,14 @@ def begin_shap(result: FitResult) -> Pending | None:
     section = st.container()
     place.skeleton(height=320)
 
-    told = ""
+    waiting = ""
 
     def look(ticket: Ticket) -> None:
-        nonlocal told
+        nonlocal waiting
         waits = ticket.before or ticket.note or ready_in(ticket)
-        if waits and (text := in_line("SHAP", ticket)) != told:
+        if waits and (text := in_line("SHAP", ticket)) != waiting:
             place.progress(ticket.progress, text=text)
-            told = text
+            waiting = text
 
     def paint(ticket: Ticket) -> None:
         with deferred_paint(), section:

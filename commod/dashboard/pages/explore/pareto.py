@@ -93,17 +93,17 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None, splits: Refits 
             label = say("explore.frontier") if place == named else ""
             line = "frontier" if best else ""
             behind.append((SWEEP, *shown[:-1], say_declared(shown[-1]), -1, shown[0], line, label))
-    told = say_declared(in_words(here))
+    text = say_declared(in_words(here))
     if splits is not None:
-        told += f"; {say_declared(splits_in_words(here, splits))}"
+        text += f"; {say_declared(splits_in_words(here, splits))}"
         highest = splits.figures["accuracy"].max()
         for values in _values(splits.figures, CRITERIA[here.fairness].figure_name, *_MEASURES):
             label = say("explore.splits") if values[1] == highest else ""
-            behind.append((SPLITS, *values, told, -1, 0, "", label))
+            behind.append((SPLITS, *values, text, -1, 0, "", label))
     path = list(_values(result.path, "fairness", *_MEASURES))
     is_f = path[0] == path[-1]
     above = [
-        (CURRENT, *path[-1], told, -1, 0, "", "" if is_f else "g"),
+        (CURRENT, *path[-1], text, -1, 0, "", "" if is_f else "g"),
         (DEPLOYED, *path[0], say_declared("unchanged"), -1, 0, "", "f = g" if is_f else "f"),
     ]
     return _rows(behind), _rows(above)
@@ -123,11 +123,11 @@ def _of_line(result: FitResult) -> tuple[Any, ...]:
 def splits_in_words(settings: Settings, splits: Refits) -> str:
     """Mean ± sd of the three axes over other splits."""
     figures = [FIGURES[name] for name in (CRITERIA[settings.fairness].figure_name, *_MEASURES)]
-    told = []
+    sentences = []
     for figure in figures:
         mean, sd = splits.spread.loc[figure.name]
-        told.append(f"{figure.short_in_sentence} {figure.show(mean)} ± {figure.show(sd)}")
-    return f"on {len(splits)} splits with other people {', '.join(told)}"
+        sentences.append(f"{figure.short_in_sentence} {figure.show(mean)} ± {figure.show(sd)}")
+    return f"on {len(splits)} splits with other people {', '.join(sentences)}"
 
 
 def draw_pareto(

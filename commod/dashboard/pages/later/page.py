@@ -78,18 +78,18 @@ def _named(found: Watched | None, task: Task) -> Watched | None:
         return None
     drift = found.drift
     names = [task.label(column) if column in task.X else column for column in drift["column"]]
-    told = [
+    sentences = [
         f"“{name}” {said}" if kind == "column" else f"{name} {said}"
         for name, said, kind in zip(names, drift["told"], drift["kind"], strict=True)
     ]
-    return replace(found, drift=drift.assign(column=names, sentence=told))
+    return replace(found, drift=drift.assign(column=names, sentence=sentences))
 
 
 def _held_out(result: FitResult, shifted: bool) -> Watched | None:
-    told = tip("later_held_out", people=escape_markdown(result.task.spec.people))
+    text = tip("later_held_out", people=escape_markdown(result.task.spec.people))
     if shifted:
-        told += " " + tip("later_shifted", few=THINNED - 1, of=THINNED)
-    st.caption(told)
+        text += " " + tip("later_shifted", few=THINNED - 1, of=THINNED)
+    st.caption(text)
     try:
         found: Watched = result_of(tasks.held_out(result, shifted), st.empty(), "Counting")
     except ValueError as error:
@@ -106,8 +106,10 @@ def _of_file() -> Watched | None:
         uploader("model", "A model.json from Take home", ["json"], MAX_BYTES // 2**20)
         about = model.read((), _read_model) or {}
         if about and model.file:
-            told = [f"{name}: {about['about'][name]}" for name in ("data", "f", "settings") if name in about["about"]]
-            said = f"{model.file.name}, tested on {about['people']:,} people. {'; '.join(told)}"
+            sentences = [
+                f"{name}: {about['about'][name]}" for name in ("data", "f", "settings") if name in about["about"]
+            ]
+            said = f"{model.file.name}, tested on {about['people']:,} people. {'; '.join(sentences)}"
             st.caption(escape_markdown(said))
         _say(model.problem)
     with right:

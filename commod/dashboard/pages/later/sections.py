@@ -63,10 +63,10 @@ def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool)
     """Each requirement then and now, and the signature line by line."""
     st.header("What is required")
     if len(checked := judged.checked):
-        told = ["see above" if row in judged.outcome.told else checked.at[row, "sentence"] for row in checked.index]
+        reasons = ["see above" if row in judged.outcome.told else checked.at[row, "sentence"] for row in checked.index]
         rows = [
             [row.wanted, _verdict(row.then), _verdict(row.verdict), why]
-            for row, why in zip(checked.itertuples(), told, strict=True)
+            for row, why in zip(checked.itertuples(), reasons, strict=True)
         ]
         then = "On the people tested on" if record is None else "When it was signed"
         headings = ["Required", then, "On these people", "Why"]
@@ -77,8 +77,8 @@ def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool)
         box, icon = (st.success, ":material/verified:") if agree else (st.warning, ":material/report:")
         box(escape_markdown(f"{signature_in_words(lines)} {due_in_words(record, today)}"), icon=icon)
         columns = {"line": ("Line", ""), "recorded": ("In the decision", ""), "found": ("Here", ""), "told": ("", "")}
-        told = lines["agrees"].map({True: "agrees", False: "differs"})
-        fold(Table("The decision line by line", "later_signature", columns), lines.assign(told=told))
+        agrees = lines["agrees"].map({True: "agrees", False: "differs"})
+        fold(Table("The decision line by line", "later_signature", columns), lines.assign(told=agrees))
     elif signed:
         st.caption(tip("later_no_decision"))
 

@@ -39,7 +39,7 @@ def show() -> None:
         st.info("Nobody's decision changes at this setting, so there is nobody to list.", icon=":material/info:")
         st.stop()
     refits: Refits | None = get(tasks.refits(result))
-    told = draw_sense(result, refits)
+    place = draw_sense(result, refits)
     draw_outcomes(result)
     draw_people_segments(result)
     draw_open(result)
@@ -47,7 +47,7 @@ def show() -> None:
     # What takes a while comes last: with it the page is drawn anew, all else being in the cache.
     draw_pending(
         *begin_next_steps(session.current(), result, offers),
-        None if refits else Pending(submit(tasks.refits(result)), lambda _: st.rerun(), told),
+        None if refits else Pending(submit(tasks.refits(result)), lambda _: st.rerun(), place),
     )
 
 

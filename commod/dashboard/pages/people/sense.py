@@ -224,8 +224,8 @@ def _proxies(result: FitResult) -> None:
     names = result.task.groups
     many = len(names) > 2
     groups = " from ".join(f"“{escape_markdown(name)}”" for name in names[::-1])
-    told = "one group from all others, that which it tells best" if many else groups
-    st.markdown(f"How well each concept and each feature **alone** tells {told}.")
+    text = "one group from all others, that which it tells best" if many else groups
+    st.markdown(f"How well each concept and each feature **alone** tells {text}.")
     headings = {"What": "", "AUC": tip("auc_of_group"), "95 % interval": "", "Kind": ""} | (
         {"Group": ""} if many else {}
     )

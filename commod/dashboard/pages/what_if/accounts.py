@@ -175,8 +175,8 @@ def _bars(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
         if person.result.g.decides and kind[place] not in ("f", "g"):
             labels.append(_minus(f"{name}: {value:+.2f}{bar}{more}"))
         else:
-            told = f"{'' if kind[place] in ('f', 'g') else 'to '}{score_in_words(end[place])}"
-            labels.append(f"{name}: {told}{bar}{more}" if len(name) < LONG else f"{name}|{told}")
+            text = f"{'' if kind[place] in ('f', 'g') else 'to '}{score_in_words(end[place])}"
+            labels.append(f"{name}: {text}{bar}{more}" if len(name) < LONG else f"{name}|{text}")
     return frame[["start", "end"]].assign(label=labels, kind=kind, chance=end, rank=range(len(frame)))
 
 
