@@ -275,7 +275,7 @@ def test_a_file_opens_as_in_the_app(capsys, tmp_path):
 def test_decisions_can_be_counted(capsys):
     assert main(["fit", "law_school", "--lambda-fair", "5", "--update", "decisions"]) == 0
     out = capsys.readouterr().out
-    assert "Everyone has a balance: -" in out
+    assert "The balance starts at -" in out
     assert "Concept 1 [+" in out
 
 
