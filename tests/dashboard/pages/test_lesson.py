@@ -135,10 +135,13 @@ def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     at = stages["cheap"]
     assert script.answer(at).value > 0.8 * at.after.changed_test.sum()
     first, changes = script.told(at)[0], at.after.changes  # group 1 is Caucasian; "raised" is for the worse
-    assert f"for {changes.loc[1, 'raised'] - changes.loc[1, 'lowered']} more Caucasian defendants**" in first
-    assert f"Only {changes.loc[0, 'lowered']} Non-Caucasian defendants were spared" in first
     right = int((at.after.decisions == at.after.scene.test.y)[at.after.changed_test].sum())
-    assert f"Of the {at.after.changed_test.sum()} changes, {right} match" in first
+    suspected = [
+        changes.loc[1, "raised"] - changes.loc[1, "lowered"],
+        changes.loc[0, "lowered"],
+        changes.loc[0, "raised"],
+    ]
+    assert [int(n) for n in re.findall(r"\d+", first)] == [*suspected, right, at.after.changed_test.sum()]
     assert "caucasian" not in " ".join(script.text(at))
     more, fewer = map(int, re.findall(r"would need (\d+) worse .*? or (\d+) better", script.told(at)[1])[0])
     assert more < fewer
@@ -179,7 +182,8 @@ def test_p_rule_is_told_of_both_decisions(stages):
     at = stages["cheap"]
     rates = 1 - groups_of_model(at.before)["positive"]
     told = " ".join(script.text(at))
-    assert f"Of “not charged again”, the good decision, it is {rates.min() / rates.max():.2f}" in told
+    for value in (figure(at.before, "p_rule", "f"), rates.min() / rates.max()):
+        assert f"{value:.2f}" in told
 
 
 def test_the_two_kinds_of_fair_part(stages):
@@ -191,7 +195,8 @@ def test_the_two_kinds_of_fair_part(stages):
         assert gain < 0 if name == "dm" else gain > 0
     assert figure(at.far, "p_rule") > figure(at.other, "p_rule")  # each is better by its own measure
     assert figure(at.far, "dm") > figure(at.other, "dm")
-    assert "Each is better by its own measure" in " ".join(script.told(at))
+    told = " ".join(script.told(at))
+    assert all(f"{figure(model, name):.2f}" in told for model in (at.far, at.other) for name in ("p_rule", "dm"))
     frame = conflict_paths(at)
     assert set(frame["kind"]) == {DP, EO, TRUTH, BEGAN}
     moved = conflict_paths(replace(at, here=replace(at.step.start, lambda_fair=6.0)))
@@ -262,10 +267,9 @@ def test_a_guess_before_the_slider_and_the_check_after_it():
     assert picture(app)["settings"]["lambda_fair"] == "2"  # on the way the dots are there
     assert not [b.label for b in app.button if b.label.endswith("✓")]
     fine(slider(app, "lambda_fair").set_value(3.0).run())
-    assert boxes(app) == [
-        "At λ_fair = 3, **80 more**: 86 Non-White students gained the prediction “pass”, and 6 lost it. "
-        "You said 20: 60 too few."
-    ]
+    (box,) = boxes(app)
+    assert box.startswith("**80 more**")
+    assert box.endswith("You said 20: 60 too few.")
     fine(slider(app, "lambda_fair").set_value(1.0).run())
     assert boxes(app)  # who has the answer may play on
     assert picture(app)["changes"]["count"] == 0
@@ -305,14 +309,25 @@ def test_progress_is_in_the_link_and_a_step_can_be_left_and_found_again():
     other = fine(run(LESSON, **link))
     assert other.title[0].value == app.title[0].value
     assert boxes(other) == boxes(app)
-    assert [b.label for b in other.button if b.label.endswith("✓")] == [
-        "1. What f does, and to whom ✓",
-        "2. Buy some fairness ✓",
-    ]
+    seen = [b.label for b in other.button if b.label.endswith("✓")]
+    assert seen == [f"{place}. {step.title} ✓" for place, step in enumerate(STEPS[:2], start=1)]
     other = press(other, "Back")
     assert boxes(other)[0].endswith("You said 40: 6 too few.")
     other = press(other, "Guess again")
     assert not boxes(other)
+
+
+def test_another_language_keeps_the_step_and_the_answers():
+    app = guess(fine(run(LESSON, step="fairness", answers="40")), 65)
+    app = press(app, "Set it to 3 for me")
+    fine(slider(app, "lambda_fair").set_value(4.0).run())
+    link, title, told = dict(app.query_params), app.title[0].value, boxes(app)
+    app = press(app, "Français")
+    assert app.title[0].value == f"2. {scenario('bar_exam', 'fr').steps[1].title}"
+    assert dict(app.query_params) == link | {"lang": "fr"}
+    assert slider(app, "lambda_fair").value == 4.0
+    app = press(app, "English")
+    assert (dict(app.query_params), app.title[0].value, boxes(app)) == (link, title, told)
 
 
 @pytest.mark.slow  # that it depends on the method is tested, too
@@ -331,7 +346,7 @@ def test_the_conflict_follows_its_slider_and_its_two_groups():
     app.slider(key="two_groups_quality").set_value(50).run()
     assert any("P-Rule **1.00** (1 is fair), mistreatment **0.00**" in text.value for text in fine(app).markdown)
     fine(slider(app, "lambda_fair").set_value(6.0).run())
-    assert any("Where it stands now (λ_fair = 6)" in html.proto.body for html in app.get("html"))
+    assert any("At λ_fair = 6," in html.proto.body for html in app.get("html"))
 
 
 def test_the_hour_ends_with_all_guesses():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from commod.dashboard.jobs.service import draw_pending
-from commod.dashboard.pages.lesson.pictures import draw_figures_on_the_way, draw_pictures, with_slider
+from commod.dashboard.pages.lesson.pictures import STILL, draw_figures_on_the_way, draw_pictures, with_slider
 from commod.dashboard.pages.lesson.teachers import draw_teachers_corner
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import CONTROLS
@@ -152,7 +152,7 @@ def _move(step: LessonStep) -> None:
     """The slider of the step."""
     ((name, value),) = step.goal
     there = arrived(step)
-    asked = say("lesson.moved" if there else "lesson.move", control=CONTROLS[name].name, value=f"{value:g}")
+    asked = say("lesson.moved" if there else "lesson.move", control=CONTROLS[name].name, value=value)
     st.markdown(f"**{asked}**")
     controls.draw_control(name)
     if there:
@@ -163,7 +163,7 @@ def _move(step: LessonStep) -> None:
         session.stage(end)
         session.take_stage()
 
-    button(say("lesson.set_for_me", value=f"{value:g}"), "step_over", set_it, disabled=frozen)
+    button(say("lesson.set_for_me", value=value), "step_over", set_it, disabled=frozen)
     if frozen:
         st.caption(say("room.frozen_says"))
     elif not session.access().allows(name):
@@ -181,14 +181,15 @@ def _say_answer(at: StepModels, guess: float | str) -> None:
 
 def _check(here: Progress, at: StepModels) -> None:
     """What is seen in the model, and what to talk about."""
-    step = at.step
-    if not step.free:
-        draw_pictures(at)
-    st.html(with_tooltips(script.told(at), session.language()))
-    if step.free:
-        for name in step.free:
-            controls.draw_control(name)
-        draw_pictures(at)
+    step, told = at.step, script.told(at)
+    moved = [name for name in step.shows if step.free and name not in STILL]
+    if step.free:  # a picture that its slider does not move follows the first paragraph
+        st.html(with_tooltips([told.pop(0)], session.language()))
+    draw_pictures(at, [name for name in step.shows if name not in moved])
+    st.html(with_tooltips(told, session.language()))
+    for name in step.free:
+        controls.draw_control(name)
+    draw_pictures(at, moved)
     if here.step == len(lesson(here).steps) - 1:
         _summary(here, at)
     st.subheader(say("lesson.talk"))

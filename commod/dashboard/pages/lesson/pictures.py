@@ -33,6 +33,8 @@ from commod.models.competitors import METHODS
 
 # Drawn with the slider, so that all are on one screen: the first that a step has stands beside it, the next below it.
 _WITH_SLIDER = ("dots", "curve")
+# What no slider of the app moves.
+STILL = ("two_groups",)
 
 
 def with_slider(at: StepModels) -> list[Callable[[StepModels], None]]:
@@ -40,11 +42,11 @@ def with_slider(at: StepModels) -> list[Callable[[StepModels], None]]:
     return [_PICTURES[name] for name in _WITH_SLIDER if name in at.step.shows]
 
 
-def draw_pictures(at: StepModels) -> None:
-    """All that the step shows with its answer."""
-    if {"figures", "changes"} & set(at.step.shows) and at.shown.model() != at.step.end.model():
+def draw_pictures(at: StepModels, names: list[str]) -> None:
+    """What the step shows with its answer."""
+    if {"figures", "changes"} & set(names) and at.shown.model() != at.step.end.model():
         st.caption(say("lesson.sliders_now", setting=say_declared(in_words(at.shown))))
-    for name in at.step.shows:
+    for name in names:
         if name not in _WITH_SLIDER:
             _PICTURES[name](at)
 
@@ -60,8 +62,8 @@ def _groups(at: StepModels) -> None:
     rows = [
         [
             at.step.called(row.group),
-            f"{row.people:,}",
-            *(f"{rate:.0%}" for rate in (row.base_rate, row.positive, row.wrong)),
+            say_declared(f"{row.people:,}"),
+            *(say_declared(f"{rate:.0%}") for rate in (row.base_rate, row.positive, row.wrong)),
         ]
         for row in facts.groups_of_model(at.after).itertuples()
     ]
@@ -211,7 +213,8 @@ def _paying(frame: pd.DataFrame, key: str, caption: str = "") -> None:
     p_rule = FIGURES["p_rule"]
     rows = []
     for rank, row in enumerate(frame.to_dict("records")):
-        name = f"{row['title']}|{p_rule.title} {row['p_rule']:.2f}, {say('lesson.changed_of', n=row['changed'])}"
+        level = say_declared(f"{row['p_rule']:.2f}")
+        name = f"{row['title']}|{p_rule.title} {level}, {say('lesson.changed_of', n=row['changed'])}"
         for place, (direction, part) in enumerate(((better, "better"), (worse, "worse"))):
             rows.append({"name": name, "rank": rank, "direction": direction, "place": place, "people": row[part]})
     draw(
@@ -245,8 +248,8 @@ def _rivals(at: StepModels) -> None:
 
 def _concepts(at: StepModels) -> None:
     live = at.live
-    changed, total = int(live.changed_test.sum()), len(live.changed_test)
-    st.metric(say("lesson.changed_at_k", k=live.settings.k), f"{changed} / {total:,}", border=True, width="content")
+    changed, total = (say_declared(f"{n:,}") for n in (live.changed_test.sum(), len(live.changed_test)))
+    st.metric(say("lesson.changed_at_k", k=live.settings.k), f"{changed} / {total}", border=True, width="content")
     draw_concepts(live)
 
 

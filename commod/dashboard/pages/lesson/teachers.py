@@ -23,7 +23,7 @@ from commod.dashboard.views.lesson.progress import lesson, progress
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario, all_scenarios
 from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.widgets import button
-from commod.dashboard.views.words import say
+from commod.dashboard.views.words import say, say_declared
 from commod.datasets import damaged_files
 
 
@@ -44,7 +44,7 @@ def draw_teachers_corner() -> Pending | None:
                 say("lesson.movable"),
                 FREEZABLE,
                 default=["lambda_fair", "lambda_ratio", "k"],
-                format_func=lambda name: CONTROLS[name].name,
+                format_func=lambda name: say_declared(CONTROLS[name].label),
             )
             hidden = st.toggle(say("lesson.hide"))
         step, access = steps[first], Access(frozenset(live), hidden).to_link()

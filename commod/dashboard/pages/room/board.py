@@ -22,7 +22,9 @@ from commod.dashboard.state import session
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, data_in_words, in_words
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.text.html import html_table, piece, style
+from commod.dashboard.text.stories import story
 from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.asking import live_stage
@@ -55,23 +57,30 @@ def draw_model(result: FitResult) -> None:
     text = result.keep(
         f"peoples_words_{session.language()}", lambda: bullets(in_peoples_words(result.scene, result.decisions))
     )
-    st.markdown(text)
+    st.markdown(f"{_story(result)}\n\n{text}")
     st.caption(_setting(result))
+
+
+def _story(result: FitResult) -> str:
+    return escape_markdown(story(session.language(), result.task.spec))
 
 
 def draw_pair(question: RoomQuestion) -> None:
     """The two models of a question as a table: what each does to people, and what f did."""
     names: list[str] = []
     captions: list[str] = []
+    stories: list[str] = []
     cells: dict[str, list[str]] = {}
     for place, (name, model) in enumerate((("a", question.a), ("b", question.b))):
         if model is None:
             continue
         result = trained(model_of_link(model.link))
         names.append(say(f"room.model_{name}"))
+        stories.append(_story(result))
         captions.append(f"{names[-1]}: {_setting(result)}")
         for heading, cell in _told_of(result):
             cells.setdefault(heading, ["–", "–"])[place] = cell
+    st.markdown("  \n".join(dict.fromkeys(stories)))
     rows = [[heading, *found] for heading, found in cells.items()]
     st.html(html_table(["", *names], rows, caption=say("room.pair_table")))
     st.caption("  \n".join(captions))
@@ -107,8 +116,9 @@ MAX_MOVES = 8
 
 @dataclass(frozen=True)
 class BoardStep:
-    """The lesson's step that a room is at: what is asked, and what the model says once that may be seen."""
+    """The lesson's step that a room is at: what it is about, what is asked, and the answer once that may be seen."""
 
+    about: list[str]
     question: StepQuestion
     answer: StepAnswer | None
 
@@ -119,7 +129,7 @@ def step_of(room: Room) -> BoardStep | None:
     at = live_stage(steps.get(room.step) or next(iter(steps.values())), st.empty())
     try:
         revealed = (room.lesson, room.step) in room.revealed
-        return BoardStep(script.question(at), script.answer(at) if revealed else None)
+        return BoardStep(script.text(at), script.question(at), script.answer(at) if revealed else None)
     except Exception:
         logging.getLogger(__name__).exception("The step of a room could not be shown.")
         st.error(say("lesson.failed"), icon=":material/error:")
@@ -241,6 +251,8 @@ def draw_guesses(room: Room, step: BoardStep | None, *, large: bool = False) -> 
     st.header(in_markdown(room_step_in_words(room)))
     if step is None:
         return
+    if step.answer is None:
+        st.html(with_tooltips(step.about, session.language()))
     st.markdown(f"### {in_markdown(step.question.text)}")
     kept = room.guesses.get((room.lesson, room.step), ())
     have_guessed = say("room.have_guessed", n=len(kept), of=max(len(room.taking_part), len(kept)))
@@ -332,6 +344,8 @@ def draw_question(room: Room, question: RoomQuestion, *, large: bool = False) ->
         text = say("room.have_voted", n=sent, of=people)
         asked += f" {say('room.second_vote')} · {text}" if question.rounds > 1 else f" · {text}"
     st.header(asked)
+    if question.open and question.kind == "sign":
+        st.markdown(say("room.sign_says"))
     if question.open:
         _draw_dots(sent, people)
     if question.kind == "sign":

@@ -14,6 +14,7 @@ from commod.dashboard.state.link import link_of_model, model_of_link
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
+from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.views.lesson import script as lesson_script
 from commod.dashboard.views.lesson.asking import ask, show_guess
 from commod.dashboard.views.lesson.progress import choose, lesson, progress
@@ -56,6 +57,7 @@ def _step(here: Here) -> None:
     else:
         st.header(in_markdown(room_step_in_words(room)))
         if step is not None and room.closed is None:
+            st.html(with_tooltips(step.about, session.language()))
             _guess(here, step.question)
     with st.container(horizontal=True, gap="small"):
         if st.button(say("room.to_step"), icon=":material/school:"):
@@ -89,6 +91,8 @@ def _answer(here: Here, question: RoomQuestion) -> FitResult | None:
     st.header(say(f"room.{question.kind}_open"))
     if question.rounds > 1:
         st.markdown(say("room.again_open"))
+    elif question.kind == "sign":
+        st.markdown(say("room.sign_says"))
     if question.kind == "pair":
         _choose(here, question, mine.choice if mine else "")
         return None

@@ -16,7 +16,7 @@ import pandas as pd
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import CONTROLS
-from commod.dashboard.text.language import phrase
+from commod.dashboard.text.language import declared, fill, phrase
 from commod.dashboard.text.verdicts import directions
 from commod.dashboard.views.lesson.steps import LessonStep, StepModels
 from commod.explain import ShapComparison
@@ -142,10 +142,14 @@ def _features_used(model: FitResult) -> int:
     return int(loadings.loc[loadings["loading"] != 0, "feature"].str.partition("=")[0].nunique())
 
 
+def _quoted(step: LessonStep, label: str) -> str:
+    return declared(step.language, f"“{label}”")
+
+
 CONCEPT = ("name", "parts", "activated", "changed", "changed_others", "first", "second_group")
 
 
-def _concept(model: FitResult) -> SimpleNamespace:
+def _concept(model: FitResult, step: LessonStep) -> SimpleNamespace:
     """The concept whose people change most; of its first feature, if that is a level, who has it."""
     used = model.concepts[model.concepts["features"] > 0]
     name = used["changed_activated"].astype(float).idxmax()
@@ -155,11 +159,11 @@ def _concept(model: FitResult) -> SimpleNamespace:
     second_group = (test.sensitive == 1)[test.X[column].astype(str) == level] if level else []
     return SimpleNamespace(
         name=name,
-        parts=", ".join(f"“{label}”" for label in loadings.loc[loadings["loading"] > 0, "label"].head(3)),
+        parts=", ".join(_quoted(step, label) for label in loadings.loc[loadings["loading"] > 0, "label"].head(3)),
         activated=row["activated"],
         changed=100 * float(row["changed_activated"]),
         changed_others=100 * float(row["changed_others"]),
-        first=first["label"],
+        first=declared(step.language, first["label"]),
         second_group=100 * float(np.mean(second_group)) if len(second_group) else None,
     )
 
@@ -196,12 +200,12 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     "sure_everyone": lambda model: 100 * _sure(model).mean(),
     "features": lambda model: len(model.task.spec.features),
     "features_used": _features_used,
-    "concept": _concept,
 }
-# The same, but for the names that a language has for groups and people.
+# The same, but for the names that a language has for groups, people and features.
 NAMED: dict[str, Callable[[FitResult, LessonStep], Any]] = {
     "people": lambda model, step: step.called(model.task.spec.people),  # what they are called
     "groups": _groups,
+    "concept": _concept,
     "low": lambda model, step: _by_rate(model, step)[0],
     "high": lambda model, step: _by_rate(model, step)[1],
 }
@@ -275,7 +279,8 @@ def beside_paying(at: StepModels) -> pd.DataFrame:
     rows = []
     for model in (at.before, at.after, at.beside):
         values = {control.name: getattr(model.settings, name) for name, control in CONTROLS.items() if name in moved}
-        title = ", ".join(f"{name} {value:g}" for name, value in values.items())
+        named = (fill(at.step.language, "{of} {value:g}", of=name, value=value) for name, value in values.items())
+        title = ", ".join(named)
         rows.append(vars(_people_paying(title, model)))
     return pd.DataFrame(rows)[PAYING]
 
@@ -285,19 +290,19 @@ def beside_paying(at: StepModels) -> pd.DataFrame:
 DISPUTED = ("label", "rank", "own_rank")
 
 
-def _disputed(shap: ShapComparison) -> SimpleNamespace:
+def _disputed(shap: ShapComparison, step: LessonStep) -> SimpleNamespace:
     """The feature that SHAP ranks highest above where the model has it."""
     features = shap.features
     ranks, own = (features[name].rank(ascending=False) for name in ("shap", "commod"))
     most = (own - ranks).idxmax()
-    return SimpleNamespace(label=features.loc[most, "label"], rank=ranks[most], own_rank=own[most])
+    label = declared(step.language, features.loc[most, "label"])
+    return SimpleNamespace(label=label, rank=ranks[most], own_rank=own[most])
 
 
 SHAP: dict[str, Callable[[ShapComparison], Any]] = {
     "named": lambda shap: int((shap.features["shap"] > 1e-6).sum()),
     "agreement": lambda shap: shap.agreement,
     "redraws": lambda shap: shap.redraws,
-    "disputed": _disputed,
 }
 
 
@@ -318,7 +323,7 @@ def names_at(at: StepModels) -> dict[str, Any]:
         **{which: _of_model(at, which) for which in MODELS},
         "rivals": NamedFigures({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
         "move": NamedFigures(MOVE, lambda: at),
-        "shap": NamedFigures(SHAP, lambda: at.shap),
+        "shap": NamedFigures(SHAP | {"disputed": partial(_disputed, step=at.step)}, lambda: at.shap),
     }
 
 
