@@ -38,8 +38,8 @@ def fill(language: str, text: str, /, **values: Any) -> str:
 
 
 def written(language: str, number: str) -> str:
-    """A number that is written in the English way, in that of a language."""
-    return number.translate(_IN_FRENCH) if language == "fr" else number
+    """A number that is written in the English way, or an interval, in that of a language."""
+    return number.replace(", ", "\xa0; ").translate(_IN_FRENCH) if language == "fr" else number
 
 
 def phrase(language: str, name: str, /, **values: Any) -> str:

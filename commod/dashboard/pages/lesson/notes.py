@@ -1,6 +1,6 @@
 """The teacher's notes: one HTML file for the whole hour, its figures from models that are trained for it.
 
-Its words are in ``notes.html``.
+Its words are in ``notes.html`` and, by language, in the table ``notes`` of ``words/``.
 """
 
 from functools import cache, partial
@@ -15,6 +15,7 @@ from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import CONTROLS, Settings, in_words
 from commod.dashboard.text.glossary import without_tooltips
 from commod.dashboard.text.html import document
+from commod.dashboard.text.language import declared, phrase, written
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.scenarios import FIRST, Scenario
 from commod.dashboard.views.lesson.steps import StepModels
@@ -48,37 +49,40 @@ def notes_html(taught: Scenario, report: Report = SILENT) -> str:
         report.tell(len(stages))
         listen()
         stages.append(_stage(StepModels(step, fit, partial(FitResult.shap, report=listen), rival_of)))
+    say = partial(phrase, taught.language)
     return document(
         "notes.html",
-        kicker=f"Teacher's notes · COMMOD Explorer · commod {__version__}",
+        language=taught.language,
+        say=say,
+        kicker=f"{say('notes.title')} · COMMOD Explorer · commod {__version__}",
         title=taught.title,
         link="" if taught.name == FIRST else f"lesson={taught.name}&",
-        lead=f"{len(steps)} steps, {taught.minutes} minutes. All figures below were computed when this file was made, "
-        "by the models that the learners will see.",
+        lead=say("notes.lead", steps=len(steps), minutes=taught.minutes),
         plan=[[f"{i}. {step.title}", f"{step.minutes}", step.name] for i, step in enumerate(steps, start=1)],
-        titles=[figure.short_title for figure in key_figures()],
+        titles=[declared(taught.language, figure.short_title) for figure in key_figures()],
         stages=stages,
     )
 
 
 def _stage(at: StepModels) -> dict[str, Any]:
     """What the notes say of a step."""
-    step = at.step
-    models = {"g, at the start": at.before} | ({"g, after the move": at.after} if step.goal else {})
+    step, say = at.step, partial(phrase, at.step.language)
+    models = {say("notes.at_start"): at.before} | ({say("notes.after_move"): at.after} if step.goal else {})
     first = at.before.figures
     rows = [["f", *(figure.show(first.loc[figure.name, "f"]) for figure in key_figures())]]
     for label, result in models.items():
         rows.append([label, *(figure.show_with_interval(result.figures.loc[figure.name]) for figure in key_figures())])
+    start = at.before.task.spec.title, CRITERIA[step.start.fairness].label, in_words(step.start)
     return {
         "step": step,
-        "start": f"{at.before.task.spec.title}, {CRITERIA[step.start.fairness].label}, {in_words(step.start)}",
+        "start": ", ".join(declared(step.language, part) for part in start),
         "moves": [
-            *(f"{CONTROLS[name].name} to {value:g}" for name, value in step.goal),
-            *(f"{CONTROLS[name].name}, at will" for name in step.free),
+            *(say("notes.to", control=CONTROLS[name].name, value=value) for name, value in step.goal),
+            *(say("notes.at_will", control=CONTROLS[name].name) for name in step.free),
         ],
         "question": script.question(at),
         "answer": script.answer(at),
-        "rows": rows,
+        "rows": [[label, *(written(step.language, cell) for cell in cells)] for label, *cells in rows],
         "text": [without_tooltips(text) for text in script.text(at)],
         "told": [without_tooltips(text) for text in script.told(at)],
     }
