@@ -181,8 +181,8 @@ FIGURES: dict[str, Figure] = {
         Figure(
             "auc",
             "AUC of the scores",
-            "Of two test people with different labels, the chance that the score ranks them rightly. 0.5 is no better "
-            "than chance; no cut-off plays a part in it.",
+            "Of two test people, one with the outcome and one without, the chance that the score ranks them rightly. "
+            "0.5 is a coin; no cut-off plays a part in it.",
             _not_of_counts,
             direction=1,
             of_scores=True,
@@ -201,7 +201,7 @@ FIGURES: dict[str, Figure] = {
         Figure(
             "p_rule",
             "P-Rule",
-            "The smallest of the groups' rates of positive decisions over the largest. 1 is fair.",
+            "The lowest group's rate of positive decisions divided by the highest group's. 1 is fair.",
             P_RULE,
             direction=1,
             key=True,
@@ -224,8 +224,8 @@ FIGURES: dict[str, Figure] = {
         _gap(
             "dm",
             "Disparate mistreatment",
-            "Largest difference of the groups' true positive rates plus that of their false positive rates. 0 is fair, "
-            "and less cannot be: on few people even a fair model shows more.",
+            "The gap in errors: the largest difference of the groups' true positive rates, plus that of their false "
+            "positive rates. 0 is fair; on few people even a fair model shows more.",
             TPR,
             FPR,
             needs_labels=True,

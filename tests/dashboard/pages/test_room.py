@@ -23,6 +23,7 @@ from commod.dashboard.text.language import phrase
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import StepAnswer, StepQuestion
 from commod.dashboard.views.room import room_figures
+from commod.datasets import load_task
 from tests.dashboard.driving import fine, run, slider, tables, words
 
 ROOM, LESSON = "pages/room.py", "pages/lesson.py"
@@ -472,6 +473,16 @@ def test_a_guess_is_made_on_the_page_of_the_room(klass):
     assert klass.room.guesses["bar_exam", STEPS[0]] == ("32",)
     klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
     assert ANSWER in words(fine(app.run()))
+
+
+def test_everyone_sees_what_a_step_and_a_vote_are_about(klass):
+    learned_from = len(load_task("law_school").y) - len(fit_result(USUAL.model()).changed_test)
+    for seat in (klass.leader, klass.ann):
+        assert f"{learned_from:,} students" in everything(fine(klass.page(seat)))
+    klass.store.ask_to_sign(klass.leader)
+    for seat in (klass.leader, klass.ann):
+        assert phrase("en", "room.sign_says") in words(fine(klass.page(seat)))
+    assert load_task("law_school").spec.story in words(fine(klass.page(klass.ann)))
 
 
 def test_the_board_has_a_dot_for_everyone_filled_once_they_answered(klass):

@@ -32,6 +32,8 @@ def draw_teachers_corner() -> Pending | None:
     taught = lesson(progress())
     steps = taught.steps
     with st.expander(say("lesson.for_teachers"), icon=":material/school:"):
+        with st.container():
+            writing = _offer_notes(taught)
         left, right = st.columns(2, gap="large")
         with left:
             first = st.selectbox(
@@ -60,8 +62,6 @@ def draw_teachers_corner() -> Pending | None:
             for title, (page, parameters) in links.items():
                 st.markdown(title)
                 st.code(f"{address}/{page}?{urlencode(parameters, safe=',')}", language=None, wrap_lines=True)
-        with st.container():
-            writing = _offer_notes(taught)
         st.caption(say("lesson.notes_caption"))
         st.caption(say("lesson.own_scenario"))
         for problem in all_scenarios()[1]:

@@ -84,6 +84,7 @@ def _step(here: Here) -> None:
     names = [step.name for step in taught.steps]
     place = names.index(room.step) if room.step in names else 0
     st.subheader(say("room.leading"))
+    st.caption(say("room.leading_says"))
 
     def choose(name: str) -> None:
         _lead(here, lesson=name, step=scenario(name, session.language()).steps[0].name)
