@@ -423,7 +423,7 @@ def test_the_lesson_turns_its_pages(open_page):
     slid.wait_for()
     assert slid.get_attribute("aria-valuetext") == "3"
     slid.press("End")
-    page.get_by_text("The slider now stands at 10:").wait_for()
+    page.get_by_text("At λ_fair = 10,").wait_for()
     page.locator("svg.marks").first.wait_for()
     assert not page.problems
 

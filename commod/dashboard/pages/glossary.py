@@ -35,7 +35,8 @@ def show() -> None:
             st.markdown(f"**{word.title}**\n\n{glossary.picture(name)}{word.tip} {word.more if asked else ''}")
     for chapter, listed in glossary.chapters(language).items():
         with st.expander(f"{chapter} ({len(listed)})"):
-            st.markdown("\n".join(f"- **{word.title}**: {word.tip}" for word in listed))
+            colon = say("standalone.colon")
+            st.markdown("\n".join(f"- **{word.title}**{colon} {word.tip}" for word in listed))
     st.header(say("glossary.not_told"))
     st.markdown(say("glossary.not_told_says"))
     session.keep_link(**({"word": asked} if asked else {}))

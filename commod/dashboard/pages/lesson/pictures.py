@@ -181,7 +181,7 @@ def _two_groups(at: StepModels) -> None:
         numbers = {kind: int((dots["what"] == kind).sum()) for kind in what}
         with column:
             says = ", ".join(f"{number} {escape_markdown(kind)}" for kind, number in numbers.items())
-            st.markdown(f"**{escape_markdown(name)}**: {says}")
+            st.markdown(f"**{escape_markdown(name)}**{say('standalone.colon')} {says}")
             draw(
                 plot_two_groups,
                 dots,
