@@ -47,6 +47,7 @@ def draw_teachers_corner() -> Pending | None:
                 FREEZABLE,
                 default=["lambda_fair", "lambda_ratio", "k"],
                 format_func=lambda name: say_declared(CONTROLS[name].label),
+                placeholder=say("lesson.movable"),
             )
             hidden = st.toggle(say("lesson.hide"))
         step, access = steps[first], Access(frozenset(live), hidden).to_link()
