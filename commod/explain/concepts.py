@@ -185,12 +185,12 @@ def constants_in_words(g: Commod) -> str:
 
 
 def guess_in_words(concepts: pd.DataFrame) -> str:
-    """How well the rule guesses the group; `concepts` has ``features, auc, low, high, told``, a row per concept."""
+    """How well the rule guesses the group; `concepts` has ``features, auc, low, high, group``, a row per concept."""
     used = concepts[concepts["features"] > 0].sort_values("auc", ascending=False, kind="stable")
     if used.empty:
         return ""
     best = used.iloc[0]
-    text = f"“{best['told']}” from the others" if best["told"] else "the groups apart"
+    text = f"“{best['group']}” from the others" if best["group"] else "the groups apart"
     auc = f"AUC {best['auc']:.2f} [{best['low']:.2f}, {best['high']:.2f}]; 0.5 is a coin toss, 1 is certainty"
     tells = f"{used.index[0]} alone tells {text} ({auc})"
     if best["low"] <= 0.5:

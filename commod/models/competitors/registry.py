@@ -17,7 +17,7 @@ DP, EO = "demographic_parity", "equalized_odds"
 # Every family of methods by name, as it is called: by what a method does to f, and what it must be told to decide.
 FAMILIES = {
     "blind": "Correct f, not told the group",
-    "told": "Correct f, told the group",
+    "aware": "Correct f, told the group",
     "own": "Train a model of their own",
 }
 
@@ -65,7 +65,7 @@ class Method:
         """Which of `FAMILIES` it belongs to."""
         if self.own_model:
             return "own"
-        return "told" if self.needs_sensitive else "blind"
+        return "aware" if self.needs_sensitive else "blind"
 
     @property
     def short_title(self) -> str:

@@ -398,11 +398,11 @@ def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, An
         return lambda cell: ""
     found = by_split.groupby(place)["change_rate"].agg(["mean", "std"]).dropna().to_dict("index")
 
-    def told(cell: Mapping[Any, Any]) -> str:
+    def text(cell: Mapping[Any, Any]) -> str:
         row = found.get(tuple(cell[name] for name in place))
         return "" if row is None else f" ({100 * row['mean']:.1f} ± {100 * row['std']:.1f})"
 
-    return told
+    return text
 
 
 # ---- take away ----

@@ -183,13 +183,13 @@ def _in_use() -> None:
         for text in _first(result_of(tasks.fit(opens), waiting, "Training this model")):
             st.warning(escape_markdown(text), icon=":material/warning:")
         with st.expander("Why the pages open with this model"):
-            st.markdown(escape_markdown(start.told))
+            st.markdown(escape_markdown(start.text))
         if start.papers and button("Open with the paper's form", "", session.go_to, replace(opens, **start.papers)):
             st.switch_page("app.py")
     except ValueError as error:
         waiting.empty()
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
-    draw_group_sizes(task, told="{rate:.1%}: {outcome}")
+    draw_group_sizes(task, note="{rate:.1%}: {outcome}")
     for sentence in here.leaks if here.used is None else ():  # else they stand below
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     if here.told:
