@@ -60,7 +60,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     asked = time.monotonic()
 
     def waiting(name: str, task: ComputeTask, take: Callable[[Any], dict[str, Answer]]) -> Pending:
-        def look(ticket: Ticket) -> None:
+        def show_progress(ticket: Ticket) -> None:
             text = say_declared(ticket.note or ", ".join(filter(None, (how_far(ticket, asked), ready_in(ticket)))))
             if text != notes[name]:
                 notes[name] = text
@@ -80,7 +80,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
             untried[name].caption(f"{say_declared(CHECKS[name].title)} {say('next.not_tried')}")
             return None
 
-        return Pending(submit(task), paint, look)
+        return Pending(submit(task), paint, show_progress)
 
     return lambda: [
         *begin_next_steps(result.settings, result, steps, draw_for_checks),

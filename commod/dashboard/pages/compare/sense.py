@@ -116,7 +116,7 @@ class _Section:
     def _pending(self, name: str, check: str, task: ComputeTask, take: Callable[[str, Any], None]) -> Pending:
         what = "Refits" if check == "again" else "Trained once more"
 
-        def look(ticket: Ticket) -> None:
+        def show_progress(ticket: Ticket) -> None:
             share = f"{METHODS[name].title} {10 * int(10 * ticket.progress)} %" if ticket.progress > 0 else ""
             if share != self.shares.get(name):
                 self.shares[name] = share
@@ -131,7 +131,7 @@ class _Section:
             with deferred_paint():
                 self.paint()
 
-        return Pending(submit(task), paint, look)
+        return Pending(submit(task), paint, show_progress)
 
     # ---- what is drawn ----
 
