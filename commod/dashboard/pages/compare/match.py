@@ -121,7 +121,7 @@ def _reference(settings: Settings, found: Match, n_test: int) -> str:
     if not fewest:
         return ""
     people = fewest * n_test
-    return f"A rule that is told everyone's group gets as fair with about {people:,.0f} changes ({fewest:.1%}). "
+    return f"A rule that knows everyone's group gets as fair with about {people:,.0f} changes ({fewest:.1%}). "
 
 
 def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:

@@ -269,8 +269,8 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             frame,
             alt="Accuracy against fairness of every model of every method.",
             table=here.table("All points as a table", "compare_points", final=final),
-            caption="A point is one model, on people it was not trained on; a line joins the best of a method. ○: must "
-            f"be told the group. Click a COMMOD model to see the others [beside it](#match).{crosses}{less} {rest_on}",
+            caption="Each point is one model, on people it was not trained on. A line joins the best of a method. "
+            f"○: needs the group. Click a COMMOD model to see the others [beside it](#match).{crosses}{less} {rest_on}",
             **options,
             **selection,
         )
