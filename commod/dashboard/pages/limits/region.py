@@ -353,7 +353,7 @@ def price(here: DrawnLimits) -> None:
         frame,
         alt="Accuracy against f by decisions changed, at the fairness asked for.",
         table=Table("Prices as a table", "price_table", columns, rows),
-        caption=f"On test, fair enough models only. With the record known, errors can be corrected, too{leaves}.{counted}",
+        caption=f"On test, fair enough models only. Who knows the record can also correct errors{leaves}.{counted}",
         styles=here.styles,
         low=low,
         high=high,
