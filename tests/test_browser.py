@@ -298,7 +298,7 @@ def test_compare_sorts_by_a_heading_folds_a_family_and_no_names_overlap(open_pag
     assert [value for _, value in shown()] == sorted((value for _, value in by_family), reverse=True)
     page.keyboard.press("Enter")
     assert shown() == by_family
-    family = table.get_by_role("button", name="Correct f, told the group (2)")
+    family = table.get_by_role("button", name="Correct f with the group (2)")
     family.focus()
     page.keyboard.press("Enter")
     assert family.get_attribute("aria-expanded") == "false"

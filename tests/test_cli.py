@@ -264,7 +264,7 @@ def test_a_file_opens_as_in_the_app(capsys, tmp_path):
     opened = suited_start(prepare(task.name, "logistic_regression", 0, line), "demographic_parity")
     assert opened.settings.items() <= settings.items()
     assert settings["lambda_fair"] > 0
-    assert opened.told in told.err
+    assert opened.text in told.err
     right = [concern.text for concern in look.concerns(replace(choice, threshold=line)) if concern.kind == "constant"]
     assert bool(right) == ("That is the price of finding the rarer outcome" in told.err)
     assert main(["fit", str(path), "--update", "affine", "--lambda-fair", "1", "--threshold", "0.5", "--json"]) == 0

@@ -43,7 +43,7 @@ async def teach(store, first, second):
         await person.prepare("vote")
     await asyncio.gather(*(person.vote(f"of {number}") for number, person in enumerate(people)))
     server_of(first).kill()  # SIGKILL, as soon as all have read that their votes are in
-    assert sorted(vote.reason for vote in store.look(room.code).question.votes) == ["of 0", "of 1", "of 2"]
+    assert sorted(vote.reason for vote in store.read(room.code).question.votes) == ["of 0", "of 1", "of 2"]
     await boards[1].knows("voted", 3, 0.0)
     await people[0].come_again(second)
     await people[0].vote("at the other server")
@@ -54,7 +54,7 @@ async def teach(store, first, second):
     await again.ready(WORDS["room.show_votes"])
     await asyncio.gather(*(board.tab.click(WORDS["room.show_votes"]) for board in (boards[1], again)))
     await again.ready(WORDS["room.ask_again"])
-    question = store.look(room.code).question
+    question = store.read(room.code).question
     assert (question.open, question.shown, question.rounds) == (False, 1, 1)
     assert sorted(vote.reason for vote in question.votes) == ["at the other server", "of 1", "of 2"]
     assert [person.tab.problems for person in people[:2]] == [[], []]

@@ -14,6 +14,6 @@ SHAP = "#56B4E9"
 # Of the families in the registry of methods: a hue each, and shades that its methods take in turn; COMMOD has its own.
 FAMILIES = {
     "blind": ("#0072B2", "#3A8FC9", "#4F74D0", "#17879A"),
-    "told": ("#B0569A", "#9467BD", "#CC6088", "#8A63D2"),
+    "aware": ("#B0569A", "#9467BD", "#CC6088", "#8A63D2"),
     "own": ("#00875F", "#6B8800", "#3F8F3F", "#947A00"),
 }

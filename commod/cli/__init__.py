@@ -32,8 +32,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=command, description="Controlled model debiasing.")
     subcommands = parser.add_subparsers(required=True, metavar="command")
 
-    def add(name: str, run: Any, told: str, to: Any = subcommands, **more: Any) -> argparse.ArgumentParser:
-        added: argparse.ArgumentParser = to.add_parser(name, help=told, **more)
+    def add(name: str, run: Any, summary: str, to: Any = subcommands, **more: Any) -> argparse.ArgumentParser:
+        added: argparse.ArgumentParser = to.add_parser(name, help=summary, **more)
         added.set_defaults(run=run)
         return added
 

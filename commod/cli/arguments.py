@@ -200,7 +200,7 @@ def settings_in(arguments: Namespace, scene: "Scene") -> dict[str, Any]:
             from commod.experiments.start import suited_start
 
             start = suited_start(scene, arguments.fairness)
-            tell(start.told)
+            tell(start.text)
             usual |= start.settings
     for name, value in usual.items():
         if getattr(arguments, name) is None:

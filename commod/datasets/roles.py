@@ -196,11 +196,11 @@ def guess_blanks(values: Sequence[str]) -> list[str]:
 
 def guess_good_values(values: Sequence[str]) -> list[str]:
     """Of three values or more, those that are good for a person; none, unless each of them says what it is."""
-    good, bad = _told_by_words(values)
+    good, bad = _recognised_values(values)
     return good if len(good) + len(bad) == len(values) else []
 
 
-def _told_by_words(values: Sequence[str]) -> tuple[list[str], list[str]]:
+def _recognised_values(values: Sequence[str]) -> tuple[list[str], list[str]]:
     """Values that are good for a person by their words, and those that are bad."""
     bad = [value for value in values if re.search(_BAD_VALUES, value.lower())]
     return [value for value in values if value not in bad and re.search(_GOOD_VALUES, value.lower())], bad
@@ -217,7 +217,7 @@ def _favourable(values: Sequence[str], target: str, columns: Sequence[str]) -> t
         sentences = [sum(bool(re.search(field, words_of(name))) for name in columns) for field in fields]
         is_bad = not is_good and max(sentences) >= 2
         by = "field" if is_bad else "nothing"
-    good, bad = _told_by_words(values)
+    good, bad = _recognised_values(values)
     if good:
         return good[0], "values" if len(good) + len(bad) == len(values) or len(values) == 2 else "nothing"
     yes = [value for value in values if low[value] in _YES]

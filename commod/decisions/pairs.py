@@ -86,7 +86,7 @@ class Preference:
 
     place: int  # of the preferred model in its sweep
     sure: float  # probability that it is nearly as good as the best (see `NEARLY`)
-    told: int  # questions answered, not skipped
+    answered: int  # questions answered, not skipped
     # Choices between A and B: how many this preference explains, and of how many.
     explained: int
     choices: int
@@ -221,7 +221,7 @@ class Interview:
         return Preference(
             place=self._places[best],
             sure=sure,
-            told=sum(answer.said != "s" for answer in answers),
+            answered=sum(answer.said != "s" for answer in answers),
             explained=int(explained),
             choices=len(choices),
             same=same,

@@ -84,7 +84,7 @@ class Start:
     """A setting to begin with (arguments of `Commod`) and why; `papers`: of the paper's form, where another opens."""
 
     settings: Mapping[str, Any]
-    told: str
+    text: str
     papers: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -251,7 +251,7 @@ class Search:
         lines = list(dict.fromkeys([*((ratio, concepts) for ratio in COARSE_RATIO), FAR_LINE]))
         total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes
 
-        def told() -> None:
+        def report_best() -> None:
             if tell is not None:
                 best = self.leader()
                 tell(SoFar(len(self.tried), total, arguments_of(best, k) | self.form, self.in_words(best)))
@@ -259,24 +259,24 @@ class Search:
                 report(min(0.98, len(self.tried) / total))
 
         for line in lines:
-            self.try_all([(fair, *line) for fair in COARSE_FAIR], told)
+            self.try_all([(fair, *line) for fair in COARSE_FAIR], report_best)
 
         def refine_offers() -> None:
             for near in self.offers():
-                self.try_all(_around(near)[: 2 * FINE_STEPS + 1], told)  # on its own line only
+                self.try_all(_around(near)[: 2 * FINE_STEPS + 1], report_best)  # on its own line only
 
         # Before what is asked for plays a part, too: what one refusal offers, the next search finds.
         refine_offers()
-        self.try_all(_around(self.leader()), told)
+        self.try_all(_around(self.leader()), report_best)
         if self.tried[self.leader()]["chance"] < self.asked.confidence:
             refine_offers()
 
-    def try_all(self, lambdas: Iterable[Lambdas], told: Callable[[], None]) -> None:
-        """Try settings that were not tried yet; `told` is called after each."""
+    def try_all(self, lambdas: Iterable[Lambdas], report: Callable[[], None]) -> None:
+        """Try settings that were not tried yet; `report` is called after each."""
         for each in lambdas:
             if each not in self.tried:
                 self.tried[each] = self._try(each)
-                told()
+                report()
 
     def _try(self, lambdas: Lambdas) -> dict[str, float]:
         asked, change_rate, warm_starts = self.asked, FIGURES["change_rate"].formula, self._warm_starts[lambdas[1:]]

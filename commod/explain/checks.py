@@ -179,10 +179,10 @@ CHECKS: dict[str, Check] = {
             direction=1,
             fine=0.0,
             bad=-0.05,
-            rated="As predicted: as many as f's own probabilities say, as far as chance allows. Bad: more than 5 "
-            "points fewer.",
-            why="If f is calibrated, one minus its probability is the chance that a change is right, whoever is "
-            "changed. Fewer means that the changes hit those of whom f was right.",
+            rated="As predicted: as many as f's own probabilities say, within chance. Bad: over 5 points fewer, "
+            "beyond chance.",
+            why="If f is calibrated, a change is right with one minus f's probability, whoever is changed. Fewer "
+            "means that g changed people f was right about.",
             best="predicted",
         ),
         Check(
@@ -193,21 +193,21 @@ CHECKS: dict[str, Check] = {
             direction=-1,
             fine=0.05,
             bad=0.25,
-            why="A change near the line, where f hesitates, is easy to defend. A method that moves a threshold changes "
-            "nobody of whom f was sure.",
+            why="A change is easy to defend where f hesitated. A method that moves a threshold changes nobody f was "
+            "sure of.",
         ),
         Check(
             "merit",
             "Does more merit ever hurt?",
             "More merit hurts",
-            "Of the people whom one more step of a merit can reach, the share whose better decision it turns into the "
-            "worse one, of that merit which does so to most people.",
+            "Of the people who could gain one more step of a merit, the share who would lose the better decision. "
+            "Of several merits, the worst one counts.",
             direction=-1,
             fine=0.0,
             bad=0.01,
             rated="Fine: nobody. Bad: more than 1 %, even at the low end of the 95 % interval. Open: fewer than "
             f"{MIN_GROUP} people.",
-            why="Nobody should lose by a better grade. In one of a hundred it is no accident.",
+            why="Nobody should lose by a better grade. One in a hundred is no accident.",
         ),
         Check(
             "again",
@@ -218,7 +218,7 @@ CHECKS: dict[str, Check] = {
             direction=1,
             fine=0.8,
             bad=0.5,
-            why="A change that depends on who happened to be among the training rows is hard to explain to a person.",
+            why="A change that depends on who happened to be in the training data is hard to explain to a person.",
         ),
     )
 }
@@ -314,7 +314,7 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
     """Does more merit ever hurt? From `explain_merit`."""
     spec, rows = task.spec, merit[merit["people"] > 0]
     if rows.empty:
-        return _answer("merit", 0, 0, "No feature of these data is declared as merit, so this cannot be told.")
+        return _answer("merit", 0, 0, "No feature of these data is declared as merit, so there is nothing to check.")
     worst = rows.iloc[0]
     good = spec.outcomes[spec.favourable]
     hurts = f"{merit_in_words(worst)}: {step_in_words(worst)}"

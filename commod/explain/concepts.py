@@ -98,10 +98,10 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
     parts = [_in_words(*item, columns) for item in top if abs(item[2]) >= 0.25 * heaviest]
     described = listed(parts)
     more = len(loadings) - len(parts)
-    tail = f" (and {more} lesser feature{'s' if more > 1 else ''})" if more else ""
+    tail = f" (and {more} minor feature{'s' if more > 1 else ''})" if more else ""
     people, low, high = task.spec.people, *task.spec.outcomes
     start = {
-        "r": f"It takes back the decision of f for {people} with {described}{tail}.",
+        "r": f"It takes back f's decision for {people} with {described}{tail}.",
         "s": f"It raises the score for “{high}” of {people} with {described}{tail}.",
     }.get(row["part"], f"It speaks for “{high}” for {people} with {described}{tail}, and against it for the opposite.")
     if row["activated"] == 0:
@@ -185,17 +185,17 @@ def constants_in_words(g: Commod) -> str:
 
 
 def guess_in_words(concepts: pd.DataFrame) -> str:
-    """How well the rule guesses the group; `concepts` has ``features, auc, low, high, told``, a row per concept."""
+    """How well the rule guesses the group; `concepts` has ``features, auc, low, high, group``, a row per concept."""
     used = concepts[concepts["features"] > 0].sort_values("auc", ascending=False, kind="stable")
     if used.empty:
         return ""
     best = used.iloc[0]
-    text = f"“{best['told']}” from the others" if best["told"] else "the groups apart"
+    text = f"“{best['group']}” from the others" if best["group"] else "the groups apart"
     auc = f"AUC {best['auc']:.2f} [{best['low']:.2f}, {best['high']:.2f}]; 0.5 is a coin toss, 1 is certainty"
     tells = f"{used.index[0]} alone tells {text} ({auc})"
     if best["low"] <= 0.5:
-        tells = f"here it hardly does: its best concept, {used.index[0]}, may tell {text} by chance only ({auc})"
-    return f"g is never told the group, but a rule that changes people who look like a group guesses it: {tells}."
+        tells = f"this one hardly does, as its best concept, {used.index[0]}, may tell {text} only by chance ({auc})"
+    return f"g never sees the group, but a rule that changes people who look like a group guesses it: {tells}."
 
 
 def _minus(text: str) -> str:

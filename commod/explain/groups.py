@@ -189,7 +189,7 @@ def explain_proxies(
     for feature in task.spec.features:
         own, own_test = train.X[feature.name], test.X[feature.name]
         levels = feature.kind == "category" or not pd.api.types.is_numeric_dtype(own.dtype)
-        found = _best_told(own, groups, own_test, groups_test, levels=levels)
+        found = _best_separated(own, groups, own_test, groups_test, levels=levels)
         features.append(_row("feature", feature.name, feature.label, found))
     features.sort(key=lambda row: -row["auc"])
     return pd.concat([*concepts, pd.DataFrame(features, columns=COLUMNS)], ignore_index=True)
@@ -200,7 +200,7 @@ def proxies_of(values: pd.DataFrame, values_test: pd.DataFrame, groups: Any, gro
     rows = []
     for name in values.columns:
         if values[name].to_numpy().any():
-            found = _best_told(values[name], groups, values_test[name], groups_test, levels=False)
+            found = _best_separated(values[name], groups, values_test[name], groups_test, levels=False)
             rows.append(_row("concept", name, name, found))
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -209,7 +209,7 @@ def _row(kind: str, name: str, label: str, found: tuple[float, float, float, int
     return dict(zip(COLUMNS, (kind, name, label, *found), strict=True))
 
 
-def _best_told(
+def _best_separated(
     own: pd.Series, groups: Any, own_test: pd.Series, groups_test: Any, *, levels: bool
 ) -> tuple[float, float, float, int]:
     """AUC with its interval of the group that is told best, and which it is; of two groups, of the second."""

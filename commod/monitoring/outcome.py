@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
     kind: Literal["holds", "broken", "unknown"]
     title: str  # "Still true", "Not any more", "Cannot tell", or "Not true, as before" for what failed earlier, too
     why: str  # in a sentence
-    told: tuple[Any, ...] = ()  # the rows of what was checked whose sentences it has
+    mentioned: tuple[Any, ...] = ()  # the rows of what was checked whose sentences it has
 
 
 def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") -> Outcome:

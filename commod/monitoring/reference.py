@@ -31,7 +31,7 @@ PRIOR = 0.5
 UNSEEN = ""
 # So many values that were never seen are named.
 NAMED = 3
-COLUMNS = "column kind index by_chance drift unseen told sentence".split()
+COLUMNS = "column kind index by_chance drift unseen text sentence".split()
 
 Distribution = Mapping[str, Any]
 

@@ -183,7 +183,7 @@ class Watched:
     figures: pd.DataFrame
     # One row per column: ``column, kind`` ("column", or "score" for f's and g's), ``index`` (population stability),
     # ``by_chance`` (the index stays below it in 95 % of batches without drift), ``drift`` ("stable", "look" or
-    # "shifted"), ``unseen`` (people with a level that nobody had), ``told`` (a sentence on it without subject)
+    # "shifted"), ``unseen`` (people with a level that nobody had), ``text`` (a sentence on it without subject)
     # and ``sentence``.
     drift: pd.DataFrame
     counted: Counted  # the people of the batch, to be added to those of other batches (`WatchState`)

@@ -317,7 +317,7 @@ def behind(board, arrivals, places, before, since):
 def check(hour, file, members, code, rounds):
     """Whether all that people did is in the store, once each."""
     store = RoomStore(f"sqlite:///{file}")
-    room = store.look(code)
+    room = store.read(code)
     store.dispose()
     for number, called in zip(range(1, rounds + 1), ("first", "second"), strict=False):
         votes = room.questions[0].of_round(number)

@@ -72,7 +72,7 @@ def one_after_the_other(address):
         store.stand(next(anybody), LINK, FIGURES)
 
     def look():
-        elsewhere.look(room.code)
+        elsewhere.read(room.code)
 
     print(f"{'microseconds':46}{'of a core':>10}{'passed':>10}{'95 %':>10}")
     timed("stand", move)
@@ -98,7 +98,7 @@ def sixty_at_once(address, room, seats):
         start = time.perf_counter()
         store.stand(seat, LINK, FIGURES)
         store.send_vote(seat, LINK, FIGURES, REASON)
-        store.look(room.code)
+        store.read(room.code)
         waits.append(time.perf_counter() - start)
 
     for _ in range(5):

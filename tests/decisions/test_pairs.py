@@ -90,7 +90,7 @@ def test_letters_give_the_same_questions_again_and_a_skip_tells_nothing():
     assert interview.digest == Interview(models).digest != Interview(frontier(11)).digest
     without = [answer for answer in answers if answer.said != "s"]
     one, other = interview.preference(answers), interview.preference(without)
-    assert (one.place, one.sure, one.told) == (other.place, other.sure, 4)
+    assert (one.place, one.sure, one.answered) == (other.place, other.sure, 4)
     assert len(interview.replay("s" * 40)) == MOST_ASKED
     # A skip counts for nothing: after five of them as many are answered as without.
     assert len(interview.replay("sssss" + "n" * 40)) - 5 == len(interview.replay("n" * 40)) == MOST

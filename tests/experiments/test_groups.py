@@ -129,7 +129,7 @@ def test_a_start_is_found(monkeypatch):
     monkeypatch.setattr("commod.experiments.start.TRIED", (1.0, 5.0))
     start = suited_start(scene(**ALL_AT_ONCE), DP)
     assert start.settings["lambda_fair"] > 0
-    assert "P-Rule" in start.told
+    assert "P-Rule" in start.text
 
 
 def test_a_refit_draws_within_the_groups():

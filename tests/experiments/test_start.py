@@ -70,7 +70,7 @@ def test_own_data_open_with_a_form_that_no_other_beats(monkeypatch):
     held = _HeldOut(prepare("law_school"), DP)
     monkeypatch.setattr(start, "_HeldOut", lambda *given: held)
     found = suited_start(prepare("law_school"), DP)
-    assert f"the fairest that was tried ({held.shown(held.fairest(), named=False)})" in found.told
+    assert f"the fairest that was tried ({held.shown(held.fairest(), named=False)})" in found.text
     target = 0.5 * (held.of_f.fairness + held.fairest())
     trials = held.all_useful()
     least = {}
@@ -84,11 +84,11 @@ def test_own_data_open_with_a_form_that_no_other_beats(monkeypatch):
         assert other is chosen or any(np.array(merits(chosen)) > merits(other))
     assert found.settings["update"] == "decisions"
     for one in least.values():
-        assert f"{one.changed:.1%} of decisions changed, {one.right:.0%} of these right by the record" in found.told
+        assert f"{one.changed:.1%} of decisions changed, {one.right:.0%} of these right by the record" in found.text
     assert found.papers == least["ratio"].settings
     y = np.concatenate([fold.held.y for fold in held.folds])
-    assert f"f is right about {held.of_f.accuracy:.1%} of people" in found.told
-    assert f"the same answer for everybody about {max(y.mean(), 1 - y.mean()):.1%}" in found.told
+    assert f"f is right about {held.of_f.accuracy:.1%} of people" in found.text
+    assert f"the same answer for everybody about {max(y.mean(), 1 - y.mean()):.1%}" in found.text
 
 
 def test_the_test_part_plays_no_part(monkeypatch):
@@ -159,8 +159,8 @@ def test_a_fair_f_is_left_alone():
     fair = replace(scene, train=replace(scene.train, sensitive=scene.train.sensitive * 0 + lots))
     found = suited_start(fair, DP)
     assert found.settings == {"lambda_fair": 0.0}
-    assert "no more than chance" in found.told
-    assert CRITERIA[DP].figure.in_sentence in found.told
+    assert "no more than chance" in found.text
+    assert CRITERIA[DP].figure.in_sentence in found.text
 
 
 def test_where_nothing_makes_f_fairer_somebody_changes_all_the_same(monkeypatch):
@@ -168,12 +168,12 @@ def test_where_nothing_makes_f_fairer_somebody_changes_all_the_same(monkeypatch)
     monkeypatch.setattr(start, "LEAST_GAIN", 2.0)  # no gain is enough
     monkeypatch.setattr(start, "TRIED", (1.0, 2.0, 3.0))
     found = suited_start(scene, DP)
-    assert "opens where the first decisions change" in found.told
+    assert "opens where the first decisions change" in found.text
     g = Commod(scene.f, **found.settings, **concept_settings(scene.task))
     g.fit(scene.train.X, scene.train.y, sensitive_features=scene.train.sensitive)
     assert (g.predict(scene.train.X) != scene.decisions_train).any()
     monkeypatch.setattr(start, "TRIED", (0.0,))
-    assert suited_start(scene, DP).told.endswith("Nor does any change a single decision.")
+    assert suited_start(scene, DP).text.endswith("Nor does any change a single decision.")
 
 
 def test_what_only_a_weaker_model_gains_is_found(monkeypatch):
@@ -208,4 +208,4 @@ def test_why_own_data_open_where_they_do(monkeypatch, middle, why):
     monkeypatch.setattr(held, "trial", trial)
     monkeypatch.setattr(held, "best", lambda: trial("ratio", 3.0).fairness)
     monkeypatch.setattr(start, "_HeldOut", lambda *given: held)
-    assert why in suited_start(held.scene, DP).told
+    assert why in suited_start(held.scene, DP).text

@@ -40,7 +40,7 @@ def test_concept_table_counts_every_row_once(fitted):
     np.testing.assert_allclose(total.dropna().to_numpy(dtype=float), changed)
     assert (table["raised"] + table["lowered"] <= changed).all()
     for sentence in table["sentence"]:
-        assert sentence.startswith(("It takes back the decision of f for ", "This concept is empty"))
+        assert sentence.startswith(("It takes back f's decision for ", "This concept is empty"))
         assert "other than “”" not in sentence
         assert "nan" not in sentence.lower().split()
 

@@ -85,7 +85,7 @@ def test_the_guess_of_the_group_is_told_of_the_concept_that_guesses_best():
             "auc": [0.6, 0.81, 0.9],
             "low": [0.55, 0.78, 0.8],
             "high": [0.65, 0.84, 0.95],
-            "told": ["", "", ""],
+            "group": ["", "", ""],
         },
         index=["Concept 1", "Concept 2", "Concept 3"],
     )
@@ -93,5 +93,5 @@ def test_the_guess_of_the_group_is_told_of_the_concept_that_guesses_best():
     assert "Concept 2 alone tells the groups apart (AUC 0.81 [0.78, 0.84]" in said
     assert "guesses it" in said
     assert "by chance only" in guess_in_words(frame.assign(low=0.4))
-    assert "“Black” from the others" in guess_in_words(frame.assign(told="Black"))
+    assert "“Black” from the others" in guess_in_words(frame.assign(group="Black"))
     assert guess_in_words(frame.assign(features=0)) == ""

@@ -210,7 +210,7 @@ class WorkerProcess:
         self.lock.release()
         self._tell_to_forget()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Kill the process if it hangs, and start another if it is lost."""
         idle = self.lock.acquire(blocking=False)
         try:
@@ -335,28 +335,28 @@ class ProcessPool:
         if foreground:
             main = ForkServer()
             self.forks = dict.fromkeys(Kind, main) | {Kind.BACKGROUND: ForkServer(main)}
-            self._watcher = Thread(target=self._look_after, args=(after,), name="look-after", daemon=True)
+            self._watcher = Thread(target=self._watch, args=(after,), name="watch-processes", daemon=True)
             self._watcher.start()
 
-    def _look_after(self, after: float) -> None:
+    def _watch(self, after: float) -> None:
         self._over.wait(after)
         while not self._over.is_set():
             try:
-                self.look()
+                self.check()
                 self._fails = False
-            except Exception:  # no process can be started, say; the next look may find otherwise
+            except Exception:  # no process can be started, say; the next check may find otherwise
                 self._fails = True
                 _log.exception("The processes could not be looked after.")
             self._wake.wait(WATCH)
             self._wake.clear()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Start what is missing, replace what is lost or hangs, and end what was started on demand and is idle."""
         for kind, wanted in self._wanted.items():
             while len(self._of(kind)) < wanted and not self._over.is_set():
                 self.workers.append(WorkerProcess(kind, self.forks[kind]))
         for process in [*self.workers]:
-            process.look()
+            process.check()
             with self._lock:
                 is_idle = time.monotonic() - process.last_used > IDLE
                 if is_idle and self._wanted[process.kind] > self._at_rest[process.kind] and process.take():

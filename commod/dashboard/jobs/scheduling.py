@@ -81,10 +81,10 @@ IDLE = 60.0
 PICTURE_FIRST, PICTURE_DRAWN = 0.25, 0.05
 # A shorter wait needs no progress bar.
 PATIENCE = 0.5
-# How often a waiting script looks around, without and with a progress bar.
+# Seconds between two checks of a waiting script, without and with a progress bar.
 POLL, SLOW_POLL = 0.05, 0.2
-# Seconds between two looks at what else happens on the page.
-LOOK_AROUND = 0.5
+# Seconds between two calls of what `while_waiting` was given.
+CALL_BACK = 0.5
 # A progress bar is drawn again when it has grown by this share.
 STEP = 0.05
 # A progress line says when the result will be there if that takes more seconds than this.

@@ -15,9 +15,9 @@ from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.processes import ProcessPool
 from commod.dashboard.jobs.queue import JobStage, Ticket, WorkQueue
 from commod.dashboard.jobs.scheduling import (
+    CALL_BACK,
     LINE_POLL,
     LONGEST_LINE,
-    LOOK_AROUND,
     PATIENCE,
     PICTURE_DRAWN,
     PICTURE_FIRST,
@@ -152,16 +152,16 @@ _here = local()
 _deferred = Lock()
 
 
-def while_waiting(look: Callable[[], None] | None) -> None:
-    """Have `look` called now and then whenever this thread's script waits: no fragment runs meanwhile."""
-    _here.look = look
+def while_waiting(callback: Callable[[], None] | None) -> None:
+    """Have `callback` called now and then whenever this thread's script waits: no fragment runs meanwhile."""
+    _here.callback = callback
 
 
-def _look_around() -> None:
-    look, now = getattr(_here, "look", None), time.monotonic()
-    if look is not None and now >= getattr(_here, "next_look", 0.0):
-        _here.next_look = now + LOOK_AROUND
-        look()
+def _call_back() -> None:
+    callback, now = getattr(_here, "callback", None), time.monotonic()
+    if callback is not None and now >= getattr(_here, "next_callback", 0.0):
+        _here.next_callback = now + CALL_BACK
+        callback()
 
 
 @contextmanager
@@ -195,11 +195,11 @@ def deferred_paint() -> Iterator[None]:
 
 
 def watch(
-    tickets: Mapping[Name, Ticket], look: Callable[[Mapping[Name, Ticket]], float] = lambda _: POLL, *, stage: int = -1
+    tickets: Mapping[Name, Ticket], poll: Callable[[Mapping[Name, Ticket]], float] = lambda _: POLL, *, stage: int = -1
 ) -> Iterator[Name]:
     """The name of each ticket, as soon as its stage is done.
 
-    `look` is called with those that are left, again and again, and says for how many seconds not to look. A run of the
+    `poll` is called with those that are left, again and again, and returns how many seconds to wait. A run of the
     script that is no longer wanted ends in here.
     """
     if getattr(_here, "depth", 0):
@@ -211,8 +211,8 @@ def watch(
             yield name
         if not left:
             return
-        pause = look(left)
-        _look_around()
+        pause = poll(left)
+        _call_back()
         next(iter(left.values())).wait(pause, stage)
         stop_if_stale()
 
@@ -229,7 +229,7 @@ def wait(ticket: Ticket, place: Any = None, what: str = "", *, stage: int = -1) 
     """The result of a stage of a job, the last by default; a longer wait is shown at `place`, if there is one."""
     patient_until, drawn = time.monotonic() + PATIENCE, ("", 0.0)
 
-    def look(_: object) -> float:
+    def poll(_: object) -> float:
         nonlocal drawn
         if place is None or time.monotonic() < patient_until:
             return POLL
@@ -239,7 +239,7 @@ def wait(ticket: Ticket, place: Any = None, what: str = "", *, stage: int = -1) 
             drawn = (text, share)
         return SLOW_POLL
 
-    for _ in watch({what: ticket}, look, stage=stage):
+    for _ in watch({what: ticket}, poll, stage=stage):
         pass
     if drawn[0]:
         place.empty()
@@ -268,7 +268,7 @@ class Pending:
 
     ticket: Ticket
     draw: Callable[[Ticket], Any]  # when it is done; it may give a list of parts that follow
-    look: Callable[[Ticket], None] | None = None  # while it is not, to show the progress
+    show_progress: Callable[[Ticket], None] | None = None  # while it is not
     held: bool = False  # whether the place in the queue outlives this run of the script
 
 
@@ -276,9 +276,9 @@ def draw_pending(*parts: Pending | None) -> None:
     """Draw the parts that wait for a result, in the order in which the results come; to be called last on a page."""
     waiting, following = {place: part for place, part in enumerate(parts) if part is not None}, list[Pending]()
 
-    def look(left: Mapping[int, Ticket]) -> float:
+    def poll(left: Mapping[int, Ticket]) -> float:
         for place, ticket in left.items():
-            show = waiting[place].look
+            show = waiting[place].show_progress
             if show is not None:
                 show(ticket)
         return SLOW_POLL
@@ -287,7 +287,7 @@ def draw_pending(*parts: Pending | None) -> None:
         for part in waiting.values():
             if not part.held:
                 places.enter_context(part.ticket)
-        for place in watch({place: part.ticket for place, part in waiting.items()}, look):
+        for place in watch({place: part.ticket for place, part in waiting.items()}, poll):
             more = waiting[place].draw(waiting[place].ticket)
             following += more if isinstance(more, list) else []  # what others draw gives elements
     if following:

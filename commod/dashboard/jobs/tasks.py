@@ -56,9 +56,11 @@ def base(key: SceneKey) -> ComputeTask:
     return ComputeTask("base", key, (), (replace(step, needs_f=False, then=partial(keep_trained, key)),))
 
 
-def look(draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Any) -> ComputeTask:
+def preview(
+    draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Any
+) -> ComputeTask:
     """What should be known of a table before it is used; `draft` is a name that no other has."""
-    return _apart("look", draft, (repr(choice), len(some)), preview_data, some, of_each, choice, rows, repeats)
+    return _apart("preview", draft, (repr(choice), len(some)), preview_data, some, of_each, choice, rows, repeats)
 
 
 def about_model(token: str, digest: str, content: bytes) -> ComputeTask:

@@ -148,7 +148,7 @@ class FitResult:
 
     @cached_property
     def concepts(self) -> pd.DataFrame:
-        """What each concept does, and how well it alone tells the group (``auc, low, high, told``), on test."""
+        """What each concept does, and how well it alone tells the group (``auc, low, high, group``), on test."""
         own, values = self.activations
         frame = explain_concepts(self.g, self.task, values, self.scene.decisions_test, self.decisions)
         groups = self.scene.train.sensitive.to_numpy(), self.scene.test.sensitive.to_numpy()
@@ -156,7 +156,7 @@ class FitResult:
         found = tells.set_index("name")[["auc", "low", "high", "group"]].reindex(frame.index)
         # Of two groups it is clear which is told from which.
         group = "" if len(self.task.groups) == 2 else found["group"].map(dict(enumerate(self.task.groups)))
-        return frame.assign(told=group, **found[["auc", "low", "high"]])
+        return frame.assign(group=group, **found[["auc", "low", "high"]])
 
     @property
     def activations(self) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -83,7 +83,7 @@ class RoomDatabase:
             yield room
             room.version += 1
             write(connection, room)
-        self._look_again(room)
+        self._read_again(room)
 
     @contextmanager
     def _changing(
@@ -141,7 +141,7 @@ class RoomDatabase:
         found: dict[str, int] = self._mine.__dict__.setdefault("versions", {})
         return found
 
-    def _look_again(self, room: Room) -> None:
+    def _read_again(self, room: Room) -> None:
         """Have the room read soon by those who look, and by this thread the next time it does."""
         self._versions()[room.code] = room.version
         kept = self._kept.get(room.code)

@@ -172,11 +172,11 @@ class RoomStore(RoomDatabase):
     # ---- Being there ----
 
     def present(self, code: str, token: str, *, browser: str) -> Here:
-        """Who this is, and their room. Pages see a room only this way: `look` asks nobody who they are."""
-        key, room = hash_of(token, browser), self.look(code)
+        """Who this is, and their room. Pages see a room only this way: `read` asks nobody who they are."""
+        key, room = hash_of(token, browser), self.read(code)
         if room.person_of(key) is None:  # they may have come in since, by another process
             self._kept.pop(room.code, None)
-            room = self.look(code)
+            room = self.read(code)
         person = room.person_of(key)
         if person is None:
             raise RoomError("no_seat")
@@ -184,7 +184,7 @@ class RoomStore(RoomDatabase):
             raise RoomError("waiting")
         return Here(Seat(room.code, token, person.name, person.leads, person.number, key), room, person)
 
-    def look(self, code: str) -> Room:
+    def read(self, code: str) -> Room:
         """The room as it is, or was half a second ago; what this thread has changed is there at once.
 
         It is the same object as before if nothing has changed. Who is here may be five seconds old. Whoever comes while

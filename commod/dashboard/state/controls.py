@@ -27,7 +27,7 @@ class Control:
     count: bool = False  # whether it is a whole number from 1 on, or left empty; the value is its text
     # The scene: models that do not have these in common have no place in one picture. The model. Nothing but how a
     # model is looked at. Or nothing at all: a note of its user's.
-    decides: Literal["scene", "model", "look", "note"] = "model"
+    decides: Literal["scene", "model", "display", "note"] = "model"
     argument: str = ""  # of `Commod`, if it is one
     word: str = ""  # its entry in the glossary, which is its tooltip
     freezable: bool = True  # whether a teacher's link can freeze it

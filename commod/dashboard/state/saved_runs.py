@@ -224,7 +224,7 @@ def compare(names: list[str]) -> None:
         st.session_state.pop(_DONE, None)
 
 
-def told() -> tuple[str, bool]:
+def notice() -> tuple[str, bool]:
     """What the last action did and whether it went wrong; nothing of a model that has been left."""
     sentence, bad, at = st.session_state.get(_DONE, ("", False, None))
     return (sentence, bad) if at == session.current() else ("", False)

@@ -159,8 +159,8 @@ class Settings:
         optional=True,
     )
     seed: int = control(0, "Seed of the split", grid=tuple(range(100)), typed=True, decides="scene", word="seed")
-    depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="look", word="depth")
-    view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="look", freezable=False)
+    depth: int = control(3, "Depth of the tree", grid=tuple(range(1, 7)), decides="display", word="depth")
+    view: str = control("fairness", "View", titles=lambda _: _VIEWS, decides="display", freezable=False)
 
     def __post_init__(self) -> None:
         if not self.without and self.reason:  # of nothing
@@ -175,7 +175,7 @@ class Settings:
 
     def model(self) -> Settings:
         """The part that decides the model; how it is looked at and what is noted are set to their defaults."""
-        return replace(self, **{name: getattr(_USUAL, name) for name in controls_of("look", "note")})
+        return replace(self, **{name: getattr(_USUAL, name) for name in controls_of("display", "note")})
 
     def free(self) -> Settings:
         """The same without what limits the update: in both directions, through all features, however many change."""
@@ -185,7 +185,7 @@ class Settings:
 
     def looked_at_as(self, other: Settings) -> Settings:
         """The same model, looked at as `other` is."""
-        return replace(self, **{name: getattr(other, name) for name in controls_of("look")})
+        return replace(self, **{name: getattr(other, name) for name in controls_of("display")})
 
     def scene(self) -> SceneKey:
         """Data and groups, f, split and cut-off."""

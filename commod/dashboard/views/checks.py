@@ -60,7 +60,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
     asked = time.monotonic()
 
     def waiting(name: str, task: ComputeTask, take: Callable[[Any], dict[str, Answer]]) -> Pending:
-        def look(ticket: Ticket) -> None:
+        def show_progress(ticket: Ticket) -> None:
             text = say_declared(ticket.note or ", ".join(filter(None, (how_far(ticket, asked), ready_in(ticket)))))
             if text != notes[name]:
                 notes[name] = text
@@ -80,7 +80,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
             untried[name].caption(f"{say_declared(CHECKS[name].title)} {say('next.not_tried')}")
             return None
 
-        return Pending(submit(task), paint, look)
+        return Pending(submit(task), paint, show_progress)
 
     return lambda: [
         *begin_next_steps(result.settings, result, steps, draw_for_checks),
@@ -96,19 +96,19 @@ def how_far(ticket: Ticket, asked: float) -> str:
     return "starts when the server is less busy" if ticket.before and time.monotonic() - asked > SOON else "…"
 
 
-def _paint(place: Any, answers: dict[str, Answer], told: dict[str, str]) -> None:
+def _paint(place: Any, answers: dict[str, Answer], notes: dict[str, str]) -> None:
     """All lines; one that is not answered yet says how far it has come."""
     lines = [
-        f"{_in_words(answers[name])}{f' :gray[({told[name]})]' if told[name] else ''}"
+        f"{_in_words(answers[name])}{f' :gray[({notes[name]})]' if notes[name] else ''}"
         if name in answers
-        else _waits(name, told)
+        else _waits(name, notes)
         for name in CHECKS
     ]
     place.markdown("\n\n".join([*lines, f":gray[{say('checks.more')}]"]))
 
 
-def _waits(name: str, told: dict[str, str]) -> str:
-    return f":gray[:material/hourglass_empty:] **{say_declared(CHECKS[name].title)}** {told[name] or '…'}"
+def _waits(name: str, notes: dict[str, str]) -> str:
+    return f":gray[:material/hourglass_empty:] **{say_declared(CHECKS[name].title)}** {notes[name] or '…'}"
 
 
 def _in_words(answer: Answer) -> str:

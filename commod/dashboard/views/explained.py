@@ -281,7 +281,7 @@ def begin_shap(result: FitResult) -> Pending | None:
 
     waiting = ""
 
-    def look(ticket: Ticket) -> None:
+    def show_progress(ticket: Ticket) -> None:
         nonlocal waiting
         waits = ticket.before or ticket.note or ready_in(ticket)
         if waits and (text := in_line("SHAP", ticket)) != waiting:
@@ -293,7 +293,7 @@ def begin_shap(result: FitResult) -> Pending | None:
             place.empty()
             _draw(ticket.result())
 
-    return Pending(submit(tasks.shap(result)), paint, look)
+    return Pending(submit(tasks.shap(result)), paint, show_progress)
 
 
 def _draw(comparison: ShapComparison) -> None:

@@ -293,7 +293,7 @@ def collect(
         asked = {name: submit(sweep_of(name, settings, form, tuned=tuned)) for name in missing}
         tickets = {name: places_in_queue.enter_context(ticket) for name, ticket in asked.items()}
 
-        def look(left: Mapping[str, Ticket]) -> float:
+        def poll(left: Mapping[str, Ticket]) -> float:
             done = len(names) - len(left)
             at_work = [f"{METHODS[name].title} {one.progress:.0%}" for name, one in left.items() if one.progress]
             place.markdown(f"**{done} of {len(names)} methods are done.** The picture grows as they come in.")
@@ -301,7 +301,7 @@ def collect(
             bar.progress(min(share, 1.0), text=f"At work: {', '.join(at_work)}" if at_work else "Waiting …")
             return SLOW_POLL
 
-        for name in watch(tickets, look):
+        for name in watch(tickets, poll):
             try:
                 found[name] = tickets.pop(name).result()
             except Exception as error:

@@ -79,8 +79,8 @@ def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> 
 MAX_TILES = 4
 
 
-def draw_group_sizes(task: Task, *, label: str = "{group}", told: str = "{rate:.1%} of them: {outcome}") -> None:
-    """The groups of a data set; below each its rate of positive labels, as `told` puts it."""
+def draw_group_sizes(task: Task, *, label: str = "{group}", note: str = "{rate:.1%} of them: {outcome}") -> None:
+    """The groups of a data set; below each its rate of positive labels, as `note` puts it."""
     if len(task.groups) > MAX_TILES:
         _draw_table(task)
         return
@@ -89,7 +89,7 @@ def draw_group_sizes(task: Task, *, label: str = "{group}", told: str = "{rate:.
         y = task.y[task.sensitive == code]
         names = {"group": group, "sensitive": task.spec.sensitive, "outcome": task.spec.outcomes[1]}
         escaped = {name: escape_markdown(text) for name, text in names.items()}
-        size_tile(cells, label.format(**escaped), len(y), told.format(**escaped, rate=y.mean()))
+        size_tile(cells, label.format(**escaped), len(y), note.format(**escaped, rate=y.mean()))
 
 
 def _draw_table(task: Task) -> None:
@@ -103,6 +103,6 @@ def _draw_table(task: Task) -> None:
     st.html(html_table(headings, rows, caption="Sizes of the groups"))
 
 
-def size_tile(place: Any, label: str, people: float, told: str, **more: Any) -> None:
-    """One group: its size, and what is told of it, which is neither good nor bad. Both texts are Markdown."""
-    place.metric(label, f"{people:,.0f}", told, delta_color="off", delta_arrow="off", border=True, **more)
+def size_tile(place: Any, label: str, people: float, note: str, **more: Any) -> None:
+    """One group: its size, and a note on it, which is neither good nor bad. Both texts are Markdown."""
+    place.metric(label, f"{people:,.0f}", note, delta_color="off", delta_arrow="off", border=True, **more)

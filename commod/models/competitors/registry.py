@@ -16,8 +16,8 @@ from commod.wording import listed
 DP, EO = "demographic_parity", "equalized_odds"
 # Every family of methods by name, as it is called: by what a method does to f, and what it must be told to decide.
 FAMILIES = {
-    "blind": "Correct f, not told the group",
-    "told": "Correct f, told the group",
+    "blind": "Correct f without the group",
+    "aware": "Correct f with the group",
     "own": "Train a model of their own",
 }
 
@@ -65,7 +65,7 @@ class Method:
         """Which of `FAMILIES` it belongs to."""
         if self.own_model:
             return "own"
-        return "told" if self.needs_sensitive else "blind"
+        return "aware" if self.needs_sensitive else "blind"
 
     @property
     def short_title(self) -> str:
@@ -298,7 +298,7 @@ METHODS: dict[str, Method] = {
         knob=Knob("lambda_fair", "λ_fair", _LAMBDAS_ORACLE, None),
         others={"lambda_ratio": _BONUSES},
         in_paper=False,
-        note="The same rule told the group: the paper's fairness-aware setting.",
+        note="The same rule with the group: the paper's fairness-aware setting.",
         short="Oracle Bayes",
     ),
     # ---- Of the overview again: for one kind of model, or made for something else ----
@@ -391,7 +391,7 @@ METHODS: dict[str, Method] = {
         needs_sensitive=True,
         criteria=(DP,),
         groups=2,
-        note="Needs an f that is told the group: an f that is not, it leaves as it is.",
+        note="Needs an f that uses the group; it leaves any other f as it is.",
     ),
     "fcgp": Method(
         "FCGP",

@@ -165,19 +165,19 @@ def test_compare_of_no_method_stays_so():
 @pytest.mark.slow
 def test_a_family_is_chosen_as_a_whole_and_says_how_many_of_it_are():
     app = fine(run_compare(methods="oracle_roc", data="german"))
-    family = [name for name in available_methods("demographic_parity") if METHODS[name].family == "told"]
-    assert any(fold.label.endswith(f"told the group: **1 of {len(family)}**") for fold in app.expander)
+    family = [name for name in available_methods("demographic_parity") if METHODS[name].family == "aware"]
+    assert any(fold.label.endswith(f"with the group: **1 of {len(family)}**") for fold in app.expander)
     fine(app.button(key=f"{pills_of(app, 'told').key}_All").click().run())
     assert chosen(app) == family
     assert app.query_params["methods"] == ",".join(family)
-    pills_of(app, "told").set_value(["oracle_roc"]).run()
+    pills_of(app, "aware").set_value(["oracle_roc"]).run()
     assert app.query_params["methods"] == "oracle_roc"
 
 
 def test_every_method_has_a_family_and_an_old_link_still_chooses_from_all():
     assert {method.family for method in METHODS.values()} == set(FAMILIES)
     assert METHODS["commod"].family == "blind"
-    assert METHODS["hardt"].family == "told"
+    assert METHODS["hardt"].family == "aware"
     assert METHODS["mnb"].family == METHODS["wass1_penalised"].family == "own"  # whatever it must be told
 
 

@@ -35,7 +35,7 @@ def said():
 
 def test_the_page_says_what_is_for_not_knowing_the_group(said):
     told = re.search(
-        r"COMMOD is (0\.\d+) short of the limit: (0\.\d+) because it is not told the group, (0\.\d+)", said
+        r"COMMOD is (0\.\d+) short of the limit: (0\.\d+) because it does not see the group, (0\.\d+)", said
     )
     whole, not_told, own = map(float, told.groups())
     assert whole == pytest.approx(not_told + own, abs=0.0015)

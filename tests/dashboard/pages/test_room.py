@@ -55,7 +55,7 @@ class Class:
 
     @property
     def room(self):
-        return self.store.look(self.opened.code)
+        return self.store.read(self.opened.code)
 
     def page(self, seat, page=ROOM, **query):
         return run(page, room=seat.code, seat=seat.token, **query)
@@ -92,7 +92,7 @@ def click(app, label):
 def test_who_opens_a_room_leads_it_and_the_address_has_no_secret():
     app = click(run(ROOM), "Open a room")
     fine(app)
-    room = rooms.store().look(app.query_params["room"])
+    room = rooms.store().read(app.query_params["room"])
     assert [person.leads for person in room.people] == [True]
     assert room.step == STEPS[0]
     assert "lead" not in app.query_params
@@ -384,7 +384,7 @@ def test_while_a_page_computes_the_line_is_kept(klass, monkeypatch):
         klass.store.ask_to_sign(klass.leader)
         seen.clear()
         service._here.next_look = 0.0  # of this thread
-        service._look_around()
+        service._call_back()
         waited.append(len(seen))
 
     monkeypatch.setattr(explore, "draw_pending", waits)

@@ -33,7 +33,7 @@ def test_a_room_is_opened_led_and_joined(store):
     room, leader = opened(store)
     ana, somebody = join(store, room, "Ana"), join(store, room)
     assert [leader.leads, ana.leads, somebody.leads] == [True, False, False]
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     assert [(person.number, person.name, person.leads, person.here) for person in seen.people] == [
         (seat.number, seat.name, seat.leads, True) for seat in (leader, ana, somebody)
     ]
@@ -55,7 +55,7 @@ def test_a_code_is_read_as_people_type_it(store):
         with refused("no_room"):
             store.join(typed, None, browser="hers", caller="school")
         with refused("no_room"):
-            store.look(typed)
+            store.read(typed)
         with refused("no_room"):
             store.present(typed, leader.token, browser="leader's")
         with refused("no_seat"):
@@ -92,7 +92,7 @@ def test_a_seat_is_known_by_its_token_and_browser(store, make_store):
 def test_somebody_who_joined_by_another_process_is_known_at_once(store, make_store):
     room, _ = opened(store)
     other = make_store()
-    other.look(room.code)
+    other.read(room.code)
     ana = join(store, room, "Ana")
     assert other.present(room.code, ana.token, browser="browser of Ana").person.name == "Ana"
 
@@ -104,13 +104,13 @@ def test_the_last_guess_counts_until_it_is_revealed(store):
     store.guess(bo, "bar_exam", "one", "12")
     store.guess(ana, "bar_exam", "one", "20")
     store.guess(ana, "bar_exam", "two", "a")
-    assert store.look(room.code).guesses == {("bar_exam", "one"): ("12", "20"), ("bar_exam", "two"): ("a",)}
+    assert store.read(room.code).guesses == {("bar_exam", "one"): ("12", "20"), ("bar_exam", "two"): ("a",)}
     store.reveal(leader, "bar_exam", "one")
     store.reveal(leader, "bar_exam", "one")
     with refused("already_revealed"):
         store.guess(bo, "bar_exam", "one", "20")
     store.guess(bo, "bar_exam", "two", "b")
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     assert seen.revealed == {("bar_exam", "one")}
     assert seen.guesses[("bar_exam", "one")] == ("12", "20")
 
@@ -120,7 +120,7 @@ def test_people_stand_somewhere(store):
     ana = join(store, room, "Ana")
     store.stand(ana, LINK, FIGURES)
     store.stand(ana, OTHER, {**FIGURES, "p_rule": math.nan, "worse": math.inf})
-    person = store.look(room.code).people[1]
+    person = store.read(room.code).people[1]
     assert (person.link, person.figures) == (OTHER, {"accuracy": 0.83, "changed": 0.05})
 
 
@@ -141,13 +141,13 @@ def test_vote_discuss_and_vote_again(store):
     with refused("no_open_question"):
         store.send_vote(bo, LINK, FIGURES, "too late")
     store.ask_again(leader)
-    question = store.look(room.code).question
+    question = store.read(room.code).question
     assert (question.rounds, question.open, question.shown, question.ended) == (2, True, 1, False)
     store.send_vote(bo, LINK, FIGURES, "convinced")
     with refused("no_more_rounds"):
         store.ask_again(leader)
     store.show_result(leader)
-    question = store.look(room.code).question
+    question = store.read(room.code).question
     assert (question.kind, question.open, question.shown) == ("sign", False, 2)
     assert [(vote.name, vote.link, vote.reason) for vote in question.of_round(1)] == [
         ("Ana", OTHER, "changed my mind"),
@@ -157,7 +157,7 @@ def test_vote_discuss_and_vote_again(store):
         (bo.number, LINK, FIGURES)
     ]
     store.end_question(leader)
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     assert seen.question is None
     assert len(seen.questions) == 1
 
@@ -173,7 +173,7 @@ def test_this_model_or_that(store):
         store.choose(ana, "both")
     store.choose(ana, "a")
     store.choose(ana, "neither")
-    before, question = store.look(room.code).questions
+    before, question = store.read(room.code).questions
     assert (before.open, before.ended) == (False, True)
     assert (question.kind, question.a, question.b) == ("pair", SharedModel(LINK, FIGURES), SharedModel(OTHER, {}))
     assert [vote.choice for vote in question.votes] == ["neither"]
@@ -183,12 +183,12 @@ def test_a_leader_sets_what_holds_for_all(store):
     room, leader = opened(store)
     store.lead(leader, lesson="credit", step="two", together=True, frozen=True, timer_ends=1_000_300.0)
     store.lead(leader, frozen=False)
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     assert (seen.lesson, seen.step, seen.together, seen.frozen, seen.timer_ends) == (
         "credit", "two", True, False, 1_000_300.0,
     )  # fmt: skip
     store.lead(leader, timer_ends=None)
-    assert store.look(room.code).timer_ends is None
+    assert store.read(room.code).timer_ends is None
 
 
 def leader_only(store):
@@ -213,11 +213,11 @@ def test_nobody_else_leads(store):
     room, leader = opened(store)
     ana = join(store, room, "Ana")
     store.ask_to_sign(leader)
-    before = store.look(room.code)
+    before = store.read(room.code)
     for act in leader_only(store).values():
         with refused("not_leading"):
             act(ana)
-    assert store.look(room.code) == before
+    assert store.read(room.code) == before
 
 
 def test_a_new_secret_ends_the_old_link_and_who_leads_by_it(store):
@@ -262,7 +262,7 @@ def test_a_closed_room_is_read_and_takes_nothing(store):
         with refused("closed"):
             act()
     store.seen(ana)
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     assert seen.closed is not None
     assert seen.guesses
     assert not seen.question.open
@@ -271,18 +271,18 @@ def test_a_closed_room_is_read_and_takes_nothing(store):
     # Who leads comes in from another browser, too, to take it home or delete it.
     store.delete(store.take_lead(room.secret, browser="new", caller="school"))
     with refused("no_room"):
-        store.look(room.code)
+        store.read(room.code)
 
 
 def test_a_deleted_room_is_gone_at_once_for_every_process(store, make_store, clock):
     room, leader = opened(store)
     ana = join(store, room, "Ana")
     other = make_store()
-    other.look(room.code)
+    other.read(room.code)
     store.delete(leader)
     clock.wait(LOOK_SECONDS)
     with refused("no_room"):
-        other.look(room.code)
+        other.read(room.code)
     with refused("no_room"):
         store.guess(ana, "bar_exam", "one", "20")
     with refused("no_room"):
@@ -300,15 +300,15 @@ def test_a_room_ends_by_itself(make_store, clock):
     assert store.sweep() == 0
     store.guess(ana, "bar_exam", "one", "20")
     clock.wait(1)
-    acts = [lambda: store.present(room.code, ana.token, browser="browser of Ana"), lambda: store.look(room.code)]
+    acts = [lambda: store.present(room.code, ana.token, browser="browser of Ana"), lambda: store.read(room.code)]
     for act in (*acts, lambda: store.close(leader), lambda: join(store, room, "Bo")):
         with refused("no_room"):
             act()
     assert store.sweep() + store.sweep() <= 1
-    assert store.look(younger.code).people
+    assert store.read(younger.code).people
 
 
-@pytest.mark.parametrize("act", ["open_room", "join", "look"])
+@pytest.mark.parametrize("act", ["open_room", "join", "read"])
 def test_whoever_comes_sweeps_once_a_minute(make_store, clock, act, monkeypatch):
     store = make_store(hours=1)
     room, _ = opened(store)
@@ -317,7 +317,7 @@ def test_whoever_comes_sweeps_once_a_minute(make_store, clock, act, monkeypatch)
     acts = {
         "open_room": lambda: store.open_room("bar_exam"),
         "join": lambda: join(store, room),
-        "look": lambda: store.look(room.code),
+        "read": lambda: store.read(room.code),
     }
     clock.wait(SWEEP_EVERY)
     acts[act]()
@@ -329,30 +329,30 @@ def test_a_look_is_kept_for_half_a_second_and_own_changes_are_there_at_once(stor
     room, _ = opened(store)
     ana = join(store, room, "Ana")
     other = make_store()
-    first = other.look(room.code)
+    first = other.read(room.code)
     store.guess(ana, "bar_exam", "one", "20")
-    assert store.look(room.code).guesses
-    assert other.look(room.code) is first
+    assert store.read(room.code).guesses
+    assert other.read(room.code) is first
     clock.wait(LOOK_SECONDS)
-    second = other.look(room.code)
+    second = other.read(room.code)
     assert second.guesses
     assert second.version > first.version
     clock.wait(LOOK_SECONDS)
-    assert other.look(room.code) is second
+    assert other.read(room.code) is second
 
 
 def test_who_goes_is_no_longer_here(store, clock):
     room, leader = opened(store)
     ana = join(store, room, "Ana")
-    version = store.look(room.code).version
+    version = store.read(room.code).version
     for _ in range(int(HERE_SECONDS / SEEN_EVERY)):
         clock.wait(SEEN_EVERY)
         store.seen(leader)
     clock.wait(PRESENCE_SECONDS)
-    assert [person.here for person in store.look(room.code).people] == [True, False]
+    assert [person.here for person in store.read(room.code).people] == [True, False]
     store.seen(ana)
     clock.wait(PRESENCE_SECONDS)
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     assert [person.here for person in seen.people] == [True, True]
     assert seen.version == version
 
@@ -364,7 +364,7 @@ def test_the_201st_is_refused_and_a_leader_still_comes_in(store, clock):
     with refused("room_full"):
         join(store, room, "one too many")
     store.take_lead(room.secret, browser="phone", caller="home")
-    assert sum(not person.leads for person in store.look(room.code).people) == MOST_PEOPLE
+    assert sum(not person.leads for person in store.read(room.code).people) == MOST_PEOPLE
 
 
 def test_a_full_class_is_refused(store):
@@ -407,7 +407,7 @@ def test_who_waits_sees_and_sends_nothing_until_she_is_let_in(store):
     ):
         with refused("waiting"):
             act()
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     assert [person.name for person in seen.waiting] == ["Ana", "Bo"]
     assert seen.taking_part == []
     with refused("room_full"):
@@ -416,7 +416,7 @@ def test_who_waits_sees_and_sends_nothing_until_she_is_let_in(store):
     store.send_vote(ana, LINK, FIGURES, "why")
     assert store.present(room.code, ana.token, browser="browser of Ana").room.question.votes
     store.remove(leader, [bo.number])
-    assert store.look(room.code).waiting == []
+    assert store.read(room.code).waiting == []
 
 
 def test_the_line_at_the_door_is_bounded(store, clock):
@@ -426,21 +426,21 @@ def test_the_line_at_the_door_is_bounded(store, clock):
         join(store, room, f"person {number}")
     with refused("room_full"):
         join(store, room, "one too many")
-    numbers = [person.number for person in store.look(room.code).waiting]
+    numbers = [person.number for person in store.read(room.code).waiting]
     store.remove(leader, [*numbers, leader.number])
-    assert [person.name for person in store.look(room.code).people] == [leader.name]
+    assert [person.name for person in store.read(room.code).people] == [leader.name]
 
 
 def test_a_room_tells_when_most_come_from_one_network(store):
     room, leader = opened(store)
     apart = [store.join(room.code, None, browser=f"{n}", caller=f"home {n}") for n in range(CROWD // 2)]
-    assert store.look(room.code).crowd == []
+    assert store.read(room.code).crowd == []
     together = [store.join(room.code, None, browser=f"flood {n}", caller="one") for n in range(CROWD // 2)]
-    assert store.look(room.code).crowd == [], "half of them is not most"
+    assert store.read(room.code).crowd == [], "half of them is not most"
     together.append(store.join(room.code, None, browser="flood", caller="one"))
-    assert store.look(room.code).crowd == [seat.number for seat in together]
-    store.remove(leader, store.look(room.code).crowd)
-    assert [person.number for person in store.look(room.code).people[1:]] == [seat.number for seat in apart]
+    assert store.read(room.code).crowd == [seat.number for seat in together]
+    store.remove(leader, store.read(room.code).crowd)
+    assert [person.number for person in store.read(room.code).people[1:]] == [seat.number for seat in apart]
 
 
 def test_one_room_too_many_is_refused_until_one_ends(make_store, clock):
@@ -462,7 +462,7 @@ def test_what_is_taken_home_has_all_and_no_key(store):
     store.guess(ana, "bar_exam", "two", "a")
     store.ask_to_sign(leader)
     store.send_vote(ana, LINK, FIGURES, "=1+1 \U0001f600")
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     tables = as_tables(seen)
     assert tables["guesses"].to_numpy().tolist() == [["bar_exam", "one", True, "20"], ["bar_exam", "two", False, "a"]]
     assert tables["votes"].drop(columns=["link"]).to_dict("records") == [
@@ -489,7 +489,7 @@ def test_who_chose_one_of_two_models_is_taken_home_with_it(store):
     store.ask_pair(leader, SharedModel(LINK, FIGURES), SharedModel(OTHER, {"p_rule": 0.5}))
     store.choose(ana, "b")
     store.choose(bo, "neither")
-    votes = as_tables(store.look(room.code))["votes"]
+    votes = as_tables(store.read(room.code))["votes"]
     assert votes[["link_a", "link_b"]].to_numpy().tolist() == [[LINK, OTHER]] * 2
     assert votes["link"].tolist() == [OTHER, ""]
     assert votes["p_rule"].tolist()[0] == 0.5
@@ -504,16 +504,16 @@ def test_the_leader_knows_how_many_have_the_step_open(store, clock):
         store.seen(bo, step_address("bar_exam", "two"))
         store.seen(leader, step_address("bar_exam", "one"))
         clock.wait(SEEN_EVERY)
-    assert store.look(room.code).at_step == 1
+    assert store.read(room.code).at_step == 1
     store.lead(leader, step="two")
-    assert store.look(room.code).at_step == 1
+    assert store.read(room.code).at_step == 1
     with refused("too_long"):
         store.seen(ana, "x" * 201)
 
 
 def test_an_empty_room_can_be_taken_home(store):
     room = store.open_room("bar_exam")
-    tables = as_tables(store.look(room.code))
+    tables = as_tables(store.read(room.code))
     assert {name: len(table) for name, table in tables.items()} == {"guesses": 0, "votes": 0, "people": 0}
     assert "reason" in tables["votes"]
 

@@ -144,7 +144,7 @@ def test_nobody_votes_for_another(store):
     # What the board tells of Ana, with a token of one's own: it is Bo's number that counts, and Bo's key.
     forged = Seat(room.code, bo.token, "Ana", True, ana.number, hash_of(bo.token, "browser of Bo"))
     store.send_vote(forged, LINK, {}, "forged")
-    votes = store.look(room.code).question.votes
+    votes = store.read(room.code).question.votes
     assert [(vote.name, vote.reason) for vote in votes] == [("Ana", "mine"), ("Bo", "forged")]
     with refused("not_leading"):
         store.close(forged)
@@ -159,13 +159,13 @@ def test_nobody_votes_for_another(store):
 def test_a_flood_slows_only_who_sends_it(store, clock):
     room, _ = opened(store)
     ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
-    version = store.look(room.code).version
+    version = store.read(room.code).version
     for _ in range(20):
         store.stand(ana, LINK, FIGURES)
     for _ in range(1000):
         with refused("too_fast"):
             store.stand(ana, LINK, FIGURES)
-    assert store.look(room.code).version == version + 20
+    assert store.read(room.code).version == version + 20
     for _ in range(20):
         store.stand(bo, LINK, FIGURES)
     clock.wait(1)
@@ -185,7 +185,7 @@ def test_presence_is_written_now_and_then(store, clock, monkeypatch):
         store.seen(bo)
         clock.wait(0.5)
     assert len(writes) == 10, "once for all in five seconds"
-    assert all(person.here for person in store.look(room.code).people if person.name in ("Ana", "Bo"))
+    assert all(person.here for person in store.read(room.code).people if person.name in ("Ana", "Bo"))
 
 
 # ---- What people write ----
@@ -197,7 +197,7 @@ def test_hostile_names_and_reasons_are_bounded(store, text):
     ana = join(store, room, text, "hers")
     store.ask_to_sign(leader)
     store.send_vote(ana, LINK, FIGURES, text)
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     name, reason = seen.people[1].name, seen.question.votes[0].reason
     assert 0 < len(name) <= NAME_LENGTH
     assert len(reason) <= REASON_LENGTH
@@ -263,7 +263,7 @@ def test_only_settings_on_built_in_data_are_taken(store, link, reason):
     room, leader = opened(store)
     ana = join(store, room, "Ana")
     store.ask_to_sign(leader)
-    before = store.look(room.code)
+    before = store.read(room.code)
     for act in (
         lambda: store.stand(ana, link, FIGURES),
         lambda: store.send_vote(ana, link, FIGURES, "why"),
@@ -271,7 +271,7 @@ def test_only_settings_on_built_in_data_are_taken(store, link, reason):
     ):
         with refused(reason):
             act()
-    assert store.look(room.code) == before
+    assert store.read(room.code) == before
 
 
 def test_nothing_grows_without_bound(store, clock, monkeypatch):
@@ -370,6 +370,6 @@ def test_the_token_of_a_leader_is_worth_nothing_in_another_browser(store):
     assert first.token == second.token == f"lead{room.code}"  # an address on a wall shows no secret
     for seat in (first, second):
         assert store.present(room.code, seat.token, browser="teacher's").leads
-    assert sum(person.leads for person in store.look(room.code).people) == 1
+    assert sum(person.leads for person in store.read(room.code).people) == 1
     with refused("no_seat"):
         store.present(room.code, first.token, browser="student's")

@@ -49,7 +49,7 @@ def test_two_hundred_votes_at_one_moment_count_once_each(database):
     room, leader = opened(store)
     seats = [join(store, room, f"person {number}") for number in range(200)]
     store.ask_to_sign(leader)
-    before = store.look(room.code).version
+    before = store.read(room.code).version
     store.dispose()
     begin = process.Barrier(2)
     # Half of the people vote by both processes: a second click that meets another process replaces the first.
@@ -60,7 +60,7 @@ def test_two_hundred_votes_at_one_moment_count_once_each(database):
     for voter in voters:
         voter.join(timeout=PATIENCE)
     assert [voter.exitcode for voter in voters] == [0, 0]
-    seen = store.look(room.code)
+    seen = store.read(room.code)
     assert sorted(vote.name for vote in seen.question.votes) == sorted(seat.name for seat in seats)
     assert all(vote.reason == f"of {vote.name}" for vote in seen.question.votes)
     assert seen.version == before + 240
@@ -90,7 +90,7 @@ def test_two_leaders_who_compete_leave_one_question_at_a_time(database):
         each.join(timeout=PATIENCE)
     assert [each.exitcode for each in leaders] == [0, 0]
     store.ask_to_sign(leader)
-    asked = store.look(room.code).questions
+    asked = store.read(room.code).questions
     assert [question.number for question in asked] == [*range(1, 32)]
     assert [question.number for question in asked if question.open or not question.ended] == [31]
     assert all(question.shown <= question.rounds <= 2 for question in asked)
@@ -122,7 +122,7 @@ def test_a_confirmed_vote_survives_kill_9(database):
     assert voter.exitcode == -signal.SIGKILL
     last = confirmed.value
     again = patient(database)
-    reasons = [vote.reason for question in again.look(room.code).questions for vote in question.votes]
+    reasons = [vote.reason for question in again.read(room.code).questions for vote in question.votes]
     assert reasons in [[f"vote {number}" for number in range(end)] for end in (last + 1, last + 2)]
     again.dispose()
 
@@ -177,7 +177,7 @@ def test_a_clock_that_jumps_changes_no_vote_and_opens_no_flood(database, jump):
     here = store.present(room.code, ana.token, browser="browser of Ana")
     assert [vote.reason for vote in here.room.question.votes] == ["before"]
     store.send_vote(ana, LINK, FIGURES, "after")
-    assert [vote.reason for vote in store.look(room.code).question.votes] == ["after"]
+    assert [vote.reason for vote in store.read(room.code).question.votes] == ["after"]
     for _ in range(100):
         with suppress(RoomError):
             store.stand(ana, LINK, FIGURES)
@@ -187,7 +187,7 @@ def test_a_clock_that_jumps_changes_no_vote_and_opens_no_flood(database, jump):
     steady.wait(SEEN_EVERY)
     store.seen(ana)
     steady.wait(PRESENCE_SECONDS)
-    assert "Ana" in [person.name for person in store.look(room.code).taking_part]
+    assert "Ana" in [person.name for person in store.read(room.code).taking_part]
     now.wait(24 * 3600 - jump)
     with refused("no_room"):
         store.send_vote(ana, LINK, FIGURES, "after its end")
@@ -217,14 +217,14 @@ def test_a_process_that_is_killed_while_it_writes_loses_nothing(database):
     last = written.value
 
     again = patient(database)
-    seen = again.look(room.code)
+    seen = again.read(room.code)
     guessed = {int(kept) for values in seen.guesses.values() for kept in values}
     # All that was told as written, and perhaps the one that it was killed at.
     assert guessed in [set(range(max(0, end - STEPS), end)) for end in (last + 1, last + 2)]
     assert seen.people[1].figures["p_rule"] in (last, last + 1)
     again.ask_to_sign(leader)
     again.send_vote(ana, LINK, FIGURES, "still here")
-    assert again.look(room.code).question.votes
+    assert again.read(room.code).question.votes
     if database.startswith("sqlite"):
         with again._reader.connect() as connection:
             assert connection.execute(text("PRAGMA integrity_check")).scalar_one() == "ok"
@@ -238,7 +238,7 @@ def test_a_database_server_that_was_killed_is_found_again(store, postgres_server
     room, leader = opened(store)
     postgres_server.restart()
     store.lead(leader, frozen=True)
-    assert store.look(room.code).frozen
+    assert store.read(room.code).frozen
 
 
 def test_who_writes_sees_it_at_once_whoever_else_looks(database):
@@ -251,7 +251,7 @@ def test_who_writes_sees_it_at_once_whoever_else_looks(database):
         versions = []
         for number in range(15):
             store.stand(seat, LINK, {"p_rule": number})
-            seen = store.look(room.code)
+            seen = store.read(room.code)
             assert seen.people[seat.number - 1].figures == {"p_rule": number}
             versions.append(seen.version)
         return versions
@@ -282,7 +282,7 @@ def test_two_processes_that_start_at_once_make_the_tables_once(database):
     with ThreadPoolExecutor(4) as pool:
         stores = list(pool.map(lambda _: RoomStore(database), range(4)))
     room, _ = opened(stores[0])
-    assert stores[3].look(room.code).people
+    assert stores[3].read(room.code).people
     for store in stores:
         store.dispose()
 
@@ -297,10 +297,10 @@ def test_an_older_database_is_emptied_and_used(make_store):
         connection.execute(text("UPDATE schema_version SET version = 3"))
     newer = make_store()
     with refused("no_room"):
-        newer.look(room.code)
+        newer.read(room.code)
     room, leader = opened(newer)
     newer.lead(leader, timer_ends=5.0)
-    assert make_store().look(room.code).timer_ends == 5.0  # now there is nothing to do
+    assert make_store().read(room.code).timer_ends == 5.0  # now there is nothing to do
     with newer._reader.begin() as connection:
         assert connection.execute(text("SELECT version FROM schema_version")).scalar_one() == schema.VERSION
         assert "people" not in inspect(connection).get_table_names()
@@ -350,7 +350,7 @@ def test_the_environment_names_the_database_and_the_bounds(server, database):
     server.setenv("COMMOD_MAX_ROOMS", "1")
     room = rooms.store().open_room("bar_exam")
     assert not rooms.rooms_file().exists()
-    seen = rooms.store().look(room.code)
+    seen = rooms.store().read(room.code)
     assert seen.expires - seen.opened == 1800
     with refused("too_many_rooms"):
         rooms.store().open_room("bar_exam")

@@ -28,7 +28,7 @@ def test_a_concept_that_nobody_shows_says_nothing_of_them():
             "auc": [0.625, float("nan")],
             "low": [0.5, float("nan")],
             "high": [0.75, float("nan")],
-            "told": ["", ""],
+            "group": ["", ""],
             "sentence": ["It says so.", "Empty."],
         },
         index=["C1", "C2"],

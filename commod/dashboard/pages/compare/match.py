@@ -121,7 +121,7 @@ def _reference(settings: Settings, found: Match, n_test: int) -> str:
     if not fewest:
         return ""
     people = fewest * n_test
-    return f"A rule that is told everyone's group gets as fair with about {people:,.0f} changes ({fewest:.1%}). "
+    return f"A rule that knows everyone's group gets as fair with about {people:,.0f} changes ({fewest:.1%}). "
 
 
 def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:
@@ -135,7 +135,7 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
     calibration = found.calibration.assign(label=titles.map(labels), name=titles.map(names), best=True)
     calibration = with_labels(calibration, x="mean_f", y="mean_g", ends=(0.0, 1.0), height=SCORES_HEIGHT)
     scored = styles_of([name for name in sweeps if label_of(name) in set(calibration["label"])])
-    look: dict[str, Any] = {"styles": scored, "strong": label_of("commod"), "height": SCORES_HEIGHT}
+    options: dict[str, Any] = {"styles": scored, "strong": label_of("commod"), "height": SCORES_HEIGHT}
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Who changed")
@@ -159,12 +159,12 @@ def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, C
             alt="Mean score of g by score of f for each method.",
             table=Table("Scores as a table", "match_scores_table", SCORE_COLUMNS),
             caption=tip("match_scores"),
-            **look,
+            **options,
         )
     return {
         "Who changed": partial(plot_who, who, **how),
         "Same people": partial(plot_overlap, pairs),
-        "Scores": partial(plot_calibration, calibration, **look),
+        "Scores": partial(plot_calibration, calibration, **options),
     }
 
 

@@ -106,7 +106,7 @@ class Compared(Swept):
 
     @cached_property
     def tradeoff(self) -> tuple[pd.DataFrame, int, dict[str, Any]]:
-        """Points with f and where names stand; how many are left out, which others beat by far; and the look."""
+        """Points with f and where names stand; how many are left out, which others beat by far; and the options."""
         fairness = self.of_f[self.criterion.figure_name]
         lost = self.criterion.gain(fairness - self.rows["fairness"])
         hopeless = (lost > 0.1) & (self.rows["accuracy"] < self.of_f["accuracy"])
@@ -116,13 +116,13 @@ class Compared(Swept):
         f |= {"name": "f", "settings": "unchanged", "best": True, "chosen": False, "id": -1}
         frame = pd.concat([self.rows[~hopeless], pd.DataFrame([f])], ignore_index=True)
         ends = (float(frame["accuracy"].min()), float(frame["accuracy"].max()))
-        look = self.look | {"accuracy_range": ends, "upward": self.criterion.upward, "height": HEIGHT}
-        look |= {"crosses": True} if self.spread else {}
+        options = self.chart_options | {"accuracy_range": ends, "upward": self.criterion.upward, "height": HEIGHT}
+        options |= {"crosses": True} if self.spread else {}
         named = with_labels(frame, x="fairness", y="accuracy", ends=ends, height=HEIGHT, upward=self.criterion.upward)
-        return named, int(hopeless.sum()), look
+        return named, int(hopeless.sum()), options
 
     @property
-    def look(self) -> dict[str, Any]:
+    def chart_options(self) -> dict[str, Any]:
         """How all pictures of the methods are drawn."""
         return {
             "styles": self.styles,
@@ -148,7 +148,7 @@ class Compared(Swept):
 
     @property
     def segments(self) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """The best points within the axes that all segments share, with the reference of each, and the look.
+        """The best points within the axes that all segments share, with the reference of each, and the options.
 
         On the axes are all frontiers of sound models; who changes nobody is f, and not drawn.
         """
@@ -162,16 +162,16 @@ class Compared(Swept):
         shown = frame[frame["best"] & frame["accuracy"].between(*ends) & (frame["change_rate"] <= most)]
         names = max(shown.groupby("fairness_q")["label"].nunique(), default=0)
         height = max(260, int(AROUND + 2 * BEYOND + LINE * names))
-        look = self.look | {"most_changes": most, "accuracy_range": ends, "height": height}
+        options = self.chart_options | {"most_changes": most, "accuracy_range": ends, "height": height}
         if shown.empty:
-            return shown, look
+            return shown, options
         parts = []
         for q, part in shown.groupby("fairness_q"):
             parts.append(with_labels(part, x="accuracy", y="change_rate", ends=(0.0, most), height=height))
             if self.fewest[int(q) - 1]:  # 0: f is that fair
                 row = {"label": REFERENCE, "fairness_q": q, "change_rate": self.fewest[int(q) - 1]}
                 parts.append(pd.DataFrame([row | {"settings": "in expectation", "best": False, "chosen": False}]))
-        return pd.concat(parts, ignore_index=True), look
+        return pd.concat(parts, ignore_index=True), options
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -226,11 +226,13 @@ def begin_spread(settings: Settings, here: Compared, place: Any) -> None:
     arrived: list[str] = []
 
     def begin(name: str) -> Pending:
-        def look(ticket: Ticket) -> None:
+        def show_progress(ticket: Ticket) -> None:
             if ticket.progress > 0:
                 place.caption(f"On other splits: {METHODS[name].title}, {10 * int(10 * ticket.progress)} %")
 
-        return Pending(submit(on_splits(settings, here.sweeps[name])), lambda ticket: arrived.append(name), look)
+        return Pending(
+            submit(on_splits(settings, here.sweeps[name])), lambda ticket: arrived.append(name), show_progress
+        )
 
     draw_pending(*(begin(name) for name in missing if frontier_of(here.sweeps[name])))
     if known_spread(settings, here.sweeps).keys() - here.spread.keys():
@@ -256,7 +258,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             choose_model(here.sweeps["commod"], int(picked[0]["id"]))
 
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose, "selection_mode": "pick"} if final else {}
-    frame, left_out, look = here.tradeoff
+    frame, left_out, options = here.tradeoff
     rest_on = rests_on(here.scene)
     crosses = " Crosses: mean ± sd on other splits, f trained anew." if here.spread else ""
     less = f" {left_out} models that others beat by far are not drawn." if left_out else ""
@@ -267,9 +269,9 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             frame,
             alt="Accuracy against fairness of every model of every method.",
             table=here.table("All points as a table", "compare_points", final=final),
-            caption="A point is one model, on people it was not trained on; a line joins the best of a method. ○: must "
-            f"be told the group. Click a COMMOD model to see the others [beside it](#match).{crosses}{less} {rest_on}",
-            **look,
+            caption="Each point is one model, on people it was not trained on. A line joins the best of a method. "
+            f"○: needs the group. Click a COMMOD model to see the others [beside it](#match).{crosses}{less} {rest_on}",
+            **options,
             **selection,
         )
 
@@ -354,7 +356,7 @@ def choose_segments(settings: Settings, names: list[str]) -> str:
 
 def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: bool = False) -> None:
     """Changes against accuracy, one picture for each segment of fairness, and their means as a table."""
-    shown, look = here.segments
+    shown, options = here.segments
 
     def table(q: int) -> Table | str:
         return here.table(f"Q{q} as a table", f"compare_q{q}", final=final)
@@ -362,7 +364,7 @@ def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: b
     with place.container():
         _cells(here, claimed)
         with st.expander("Changes and accuracy of every model, in pictures"):
-            draw_segments(shown, here.titles, here.criterion.name, table, **look)
+            draw_segments(shown, here.titles, here.criterion.name, table, **options)
             st.caption(tip("compare_segments"))
 
 
@@ -398,11 +400,11 @@ def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, An
         return lambda cell: ""
     found = by_split.groupby(place)["change_rate"].agg(["mean", "std"]).dropna().to_dict("index")
 
-    def told(cell: Mapping[Any, Any]) -> str:
+    def text(cell: Mapping[Any, Any]) -> str:
         row = found.get(tuple(cell[name] for name in place))
         return "" if row is None else f" ({100 * row['mean']:.1f} ± {100 * row['std']:.1f})"
 
-    return told
+    return text
 
 
 # ---- take away ----

@@ -35,14 +35,14 @@ Answers = dict[str, dict[str, Answer]]
 
 
 def begin_table(
-    settings: Settings, scene: Scene, sweeps: dict[str, Sweep], found: Match, told: str
+    settings: Settings, scene: Scene, sweeps: dict[str, Sweep], found: Match, text: str
 ) -> Callable[[], None]:
-    """What is `told` of the match, and the table with what is known at once; returns what finds out the rest."""
+    """The `text` on the match, and the table with what is known at once; returns what finds out the rest."""
     models = library.matched_models(found, sweeps)
     answers = {name: library.answers_of_decisions(scene, model.decisions_test) for name, model in models.items()}
     section = _Section(settings, scene.decisions_test, found.table, models, answers)
     section.recall()
-    section.lay_out(told)
+    section.lay_out(text)
     return section.finish
 
 
@@ -57,9 +57,9 @@ class _Section:
     shares: dict[str, str] = field(default_factory=dict)  # how far what is at work has come
     count: int = field(default_factory=lambda: library.COMPARED_REFITS)
 
-    def lay_out(self, told: str) -> None:
+    def lay_out(self, text: str) -> None:
         """All places, with what is known by now."""
-        st.markdown(told)
+        st.markdown(text)
         more = st.toggle("More columns", key="match_more")
         self.columns, self.more = figure_columns(self.settings), more_figure_columns(self.settings) if more else []
         let_tables_sort()
@@ -69,7 +69,7 @@ class _Section:
         meanings[CHECKS["again"].short] += " " + tip("match_again", count=self.count)
         meanings |= {each.heading: each.meaning for each in (*self.columns, *self.more) if each.meaning}
         st.html(html_meanings(meanings))
-        self.told = st.empty()
+        self.summary = st.empty()
         st.caption(tip("match_table"))
 
     # ---- what is asked for ----
@@ -107,7 +107,7 @@ class _Section:
             return
         draw_pending(*(self._pending(name, "merit", self._merit(name), self._take_merit) for name in missing("merit")))
         draw_pending(*(self._pending(name, "again", self._again(name), self._take_again) for name in missing("again")))
-        self.told.empty()
+        self.summary.empty()
 
     def _take_again(self, name: str, found: Refits) -> None:
         changed = self.models[name].decisions_test != self.before
@@ -116,11 +116,11 @@ class _Section:
     def _pending(self, name: str, check: str, task: ComputeTask, take: Callable[[str, Any], None]) -> Pending:
         what = "Refits" if check == "again" else "Trained once more"
 
-        def look(ticket: Ticket) -> None:
+        def show_progress(ticket: Ticket) -> None:
             share = f"{METHODS[name].title} {10 * int(10 * ticket.progress)} %" if ticket.progress > 0 else ""
             if share != self.shares.get(name):
                 self.shares[name] = share
-                self.told.caption(f"{what}: {', '.join(filter(None, self.shares.values())) or COMES}")
+                self.summary.caption(f"{what}: {', '.join(filter(None, self.shares.values())) or COMES}")
 
         def paint(ticket: Ticket) -> None:
             self.shares.pop(name, None)
@@ -131,7 +131,7 @@ class _Section:
             with deferred_paint():
                 self.paint()
 
-        return Pending(submit(task), paint, look)
+        return Pending(submit(task), paint, show_progress)
 
     # ---- what is drawn ----
 

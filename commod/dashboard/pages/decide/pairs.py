@@ -155,8 +155,8 @@ def _start_again(offer: Offer, **how: str) -> None:
 def _tell(asking: Asking, offer: Offer) -> None:
     """The setting, how sure it is, and how consistent the answers were."""
     found = offer.interview.preference(asking.answers)
-    if found.told < TOO_FEW:
-        st.info(f"Too few questions were answered to tell: {found.told} of {len(asking.answers)}.")
+    if found.answered < TOO_FEW:
+        st.info(f"Too few questions were answered to tell: {found.answered} of {len(asking.answers)}.")
         _start_again(offer)
         return
     there, text = offer.there(found.place), "You prefer the old model, unchanged"

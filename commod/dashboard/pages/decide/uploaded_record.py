@@ -71,10 +71,10 @@ def draw_uploaded_record() -> Pending | None:
     place = st.empty()
     place.progress(0.0, text="Training it again …")
 
-    def look(ticket: Ticket) -> None:
+    def show_progress(ticket: Ticket) -> None:
         place.progress(ticket.progress, text=in_line("Training it again; the bar shows the time used", ticket))
 
-    return Pending(here.ticket, lambda ticket: _take(here, ticket), look, held=True)
+    return Pending(here.ticket, lambda ticket: _take(here, ticket), show_progress, held=True)
 
 
 def _offer_to_forget() -> None:

@@ -147,10 +147,10 @@ def pending(place: Any) -> Pending | None:
     if ticket is None:
         return None
 
-    def look(ticket: Ticket) -> None:
+    def show_progress(ticket: Ticket) -> None:
         place.progress(ticket.progress, text=_progress_in_words(ticket))
 
-    return Pending(ticket, _take, look, held=True)
+    return Pending(ticket, _take, show_progress, held=True)
 
 
 def _progress_in_words(ticket: Ticket) -> str:

@@ -80,7 +80,7 @@ def _named(found: Watched | None, task: Task) -> Watched | None:
     names = [task.label(column) if column in task.X else column for column in drift["column"]]
     sentences = [
         f"“{name}” {said}" if kind == "column" else f"{name} {said}"
-        for name, said, kind in zip(names, drift["told"], drift["kind"], strict=True)
+        for name, said, kind in zip(names, drift["text"], drift["kind"], strict=True)
     ]
     return replace(found, drift=drift.assign(column=names, sentence=sentences))
 

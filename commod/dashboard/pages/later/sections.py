@@ -63,7 +63,9 @@ def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool)
     """Each requirement then and now, and the signature line by line."""
     st.header("What is required")
     if len(checked := judged.checked):
-        reasons = ["see above" if row in judged.outcome.told else checked.at[row, "sentence"] for row in checked.index]
+        reasons = [
+            "see above" if row in judged.outcome.mentioned else checked.at[row, "sentence"] for row in checked.index
+        ]
         rows = [
             [row.wanted, _verdict(row.then), _verdict(row.verdict), why]
             for row, why in zip(checked.itertuples(), reasons, strict=True)
@@ -76,9 +78,9 @@ def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool)
         agree = bool(lines["agrees"].all())
         box, icon = (st.success, ":material/verified:") if agree else (st.warning, ":material/report:")
         box(escape_markdown(f"{signature_in_words(lines)} {due_in_words(record, today)}"), icon=icon)
-        columns = {"line": ("Line", ""), "recorded": ("In the decision", ""), "found": ("Here", ""), "told": ("", "")}
+        columns = {"line": ("Line", ""), "recorded": ("In the decision", ""), "found": ("Here", ""), "text": ("", "")}
         agrees = lines["agrees"].map({True: "agrees", False: "differs"})
-        fold(Table("The decision line by line", "later_signature", columns), lines.assign(told=agrees))
+        fold(Table("The decision line by line", "later_signature", columns), lines.assign(text=agrees))
     elif signed:
         st.caption(tip("later_no_decision"))
 
@@ -98,7 +100,7 @@ FIGURES = Table(
         "difference": ("Now less then", "+.3f"),
         "low": ("95 % from", "+.3f"),
         "high": ("to", "+.3f"),
-        "told": ("By chance?", ""),
+        "text": ("By chance?", ""),
     },
 )
 COLUMNS = Table(
@@ -108,7 +110,7 @@ COLUMNS = Table(
         "column": ("Column", ""),
         "index": ("Stability index", ".3f"),
         "by_chance": ("Reached by chance", ".3f"),
-        "told": ("Distributed", ""),
+        "text": ("Distributed", ""),
         "unseen": ("People with a value that nobody had before", ","),
     },
 )
@@ -119,16 +121,16 @@ MODELS = {"f": "f", "g": "g", "change": "g against f"}
 MAX_SENTENCES = 8
 
 
-def draw_moved(found: Watched, told: str) -> None:
-    """Every figure, and every column and score; `told` counts them."""
+def draw_moved(found: Watched, summary: str) -> None:
+    """Every figure, and every column and score; `summary` counts them."""
     st.header("What moved")
     figures = found.figures
-    fold(FIGURES, figures.assign(told=figures["moved"].map(MOVED), model=figures["model"].map(MODELS)))
-    st.markdown(escape_markdown(told))
+    fold(FIGURES, figures.assign(text=figures["moved"].map(MOVED), model=figures["model"].map(MODELS)))
+    st.markdown(escape_markdown(summary))
     drifted = found.drift[(found.drift["drift"] != "stable") | (found.drift["unseen"] > 0)]
     for sentence in drifted["sentence"].head(MAX_SENTENCES):
         st.markdown(f"- {escape_markdown(sentence)}")
-    fold(COLUMNS, found.drift.assign(told=found.drift["drift"].map(DRIFTS)))
+    fold(COLUMNS, found.drift.assign(text=found.drift["drift"].map(DRIFTS)))
     st.caption(tip("stability_index"))
 
 

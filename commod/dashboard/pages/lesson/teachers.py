@@ -118,14 +118,14 @@ def _offer_notes(taught: Scenario) -> Pending | None:
         bar = st.empty()
         button(say("lesson.stop_notes"), "stop_circle", _stop, say("lesson.notes_stopped"))
 
-    def look(ticket: Ticket) -> None:
+    def show_progress(ticket: Ticket) -> None:
         step, of = (ticket.found or 0) + 1, len(taught.steps)
         waits = ticket.before or ticket.note
         what = say("lesson.writing_notes") if waits else say("lesson.writing_step", step=step, of=of)
         bar.progress(ticket.progress, text=in_line(what, ticket))
 
-    look(here.ticket)
-    return Pending(here.ticket, partial(_take, place), look, held=True)
+    show_progress(here.ticket)
+    return Pending(here.ticket, partial(_take, place), show_progress, held=True)
 
 
 def _take(place: Any, ticket: Ticket) -> None:

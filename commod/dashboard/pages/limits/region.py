@@ -203,10 +203,10 @@ def blind_sentence(here: DrawnLimits) -> str:
         return f"{words} {here.form} is beyond that by {show(own - blind)}, which may be chance."
     if bound - own < 0.005:
         return f"{words} {here.form} is at the limit."
-    not_told = max(0.0, bound - blind)
+    unseen = max(0.0, bound - blind)
     return (
-        f"{words} So {here.form} is {show(max(bound, blind) - own)} short of the limit: {show(not_told)} because it is "
-        f"not told the group, {show(blind - own)} for other reasons."
+        f"{words} So {here.form} is {show(max(bound, blind) - own)} short of the limit: {show(unseen)} because it does "
+        f"not see the group, {show(blind - own)} for other reasons."
     )
 
 
@@ -274,13 +274,13 @@ def _caption(here: DrawnLimits, hidden: int) -> str:
     known = "group and record" if here.criterion.by_label else "group"
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
     dotted = (
-        " Who guesses the group learns it by gradient boosting; the interval is chance in who is on test and the "
-        f"choice of learner. Counted on these people, such a rule reached {here.show(here.blind_at('counted'))}."
+        " A gradient boosting model guesses the group; the interval allows for chance in the test people and for the "
+        f"choice of model. On these people, such a rule reached {here.show(here.blind_at('counted'))}."
         if here.has_blind
         else ""
     )
     return (
-        f"On test. The limit is counted exactly, with everyone's {known} known.{dotted} ○: must be told "
+        f"On test. The limit is exact; it takes everyone's {known} as known.{dotted} ○: needs "
         f"the group.{less} {rests_on(here.result.scene)}"
     )
 
@@ -333,7 +333,7 @@ def price(here: DrawnLimits) -> None:
     top = max(0.02, float(models["difference"].max() if len(models) else 0.0)) + 0.03
     bottom = min(-0.02, float(frame["difference"].min()))
     low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
-    leaves = "; that line leaves the picture at the top" if (frame["difference"] > high).any() else ""
+    leaves = "; its line leaves the chart at the top" if (frame["difference"] > high).any() else ""
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
     st.markdown(_price_words(curves, models, asked, form=here.form if here.own_sweep else ""))
     counted = _counted(curves, here.limits.people, most)
@@ -353,7 +353,7 @@ def price(here: DrawnLimits) -> None:
         frame,
         alt="Accuracy against f by decisions changed, at the fairness asked for.",
         table=Table("Prices as a table", "price_table", columns, rows),
-        caption=f"On test, models that are fair enough only. Who knows the record can mend errors{leaves}.{counted}",
+        caption=f"On test, fair enough models only. Who knows the record can also correct errors{leaves}.{counted}",
         styles=here.styles,
         low=low,
         high=high,

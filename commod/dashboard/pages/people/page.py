@@ -60,13 +60,13 @@ def _verdict(result: FitResult) -> str:
     gains = result.decisions == spec.favourable
     right = result.changed_test & (result.decisions == result.scene.test.y.to_numpy())
 
-    def told(count: int, verb: str, part: np.ndarray) -> str:
+    def sentence(count: int, verb: str, part: np.ndarray) -> str:
         here = int((right & part).sum())
         whom = f"**g** is right about {here:,}, **f** about {count - here:,}"
         return f"- **{count:,} {verb}** “{good}”. By the record {whom}."
 
-    lines = [told(counts.better, "gain" if counts.better != 1 else "gains", gains)] * (counts.better > 0)
-    lines += [told(counts.worse, "lose" if counts.worse != 1 else "loses", ~gains)] * (counts.worse > 0)
+    lines = [sentence(counts.better, "gain" if counts.better != 1 else "gains", gains)] * (counts.better > 0)
+    lines += [sentence(counts.worse, "lose" if counts.worse != 1 else "loses", ~gains)] * (counts.worse > 0)
     lines += [] if counts.worse else ["- **Nobody loses** it."]
     people = escape_markdown(spec.people)
     head = f"**g** changes the decision of **{counts.count:,} of {len(result.decisions):,} {people}**:"

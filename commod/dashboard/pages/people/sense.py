@@ -166,10 +166,10 @@ def _refitting() -> Callable[[Ticket], None]:
     place = st.empty()
     place.progress(0.0, text="Refits …")
 
-    def look(ticket: Ticket) -> None:
+    def show_progress(ticket: Ticket) -> None:
         place.progress(ticket.progress, text=in_line("Refits", ticket))
 
-    return look
+    return show_progress
 
 
 def _again(result: FitResult, found: Refits) -> None:

@@ -79,7 +79,7 @@ def _pin_example() -> None:
 def _tell() -> None:
     """What the last action did, and what was wrong with the link or the file."""
     here = shelf()
-    sentence, bad = saved_runs.told()
+    sentence, bad = saved_runs.notice()
     if sentence and bad:
         st.error(escape_markdown(sentence), icon=":material/error:")
     elif sentence:

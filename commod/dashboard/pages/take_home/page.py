@@ -193,7 +193,7 @@ def _page(result: FitResult) -> Pending | None:
         make = partial(page_html, settings, settings_on_page(settings), parts, people=rows, app=address)
         offer("Page as HTML", lambda: make().encode(), name, place=place, key="take_page", icon=":material/web:")
 
-    def look(ticket: Ticket) -> None:
+    def show_progress(ticket: Ticket) -> None:
         place.progress(ticket.progress, in_line("Training every model", ticket))
 
     if (parts := get(task)) is not None:
@@ -203,7 +203,7 @@ def _page(result: FitResult) -> Pending | None:
         or st.session_state.get("page_asked_for") == settings
     ):
         st.session_state["page_asked_for"] = settings
-        return Pending(submit(task), lambda ticket: ready(ticket.result()), look)
+        return Pending(submit(task), lambda ticket: ready(ticket.result()), show_progress)
     return None
 
 

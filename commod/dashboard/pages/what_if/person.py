@@ -32,17 +32,17 @@ class State:
     person: int = 0
     edits: dict[str, Any] = field(default_factory=dict)
     notice: str = ""
-    told: str = ""  # how the person was found
+    found_by: str = ""  # how the person was found
 
-    def go_to(self, person: int, told: str = "") -> None:
+    def go_to(self, person: int, found_by: str = "") -> None:
         """Look at a person; another one is as recorded."""
         if person != self.person:
             self.edits = {}
-        self.person, self.notice, self.told = person, "", told
+        self.person, self.notice, self.found_by = person, "", found_by
 
     def edit(self, name: str, value: Any, recorded: Any) -> None:
         """Take a value of a feature over; the recorded one is no edit."""
-        self.told = ""
+        self.found_by = ""
         if value == recorded:
             self.edits.pop(name, None)
         else:
@@ -160,8 +160,8 @@ def choose(result: FitResult, state: State) -> None:
         button("Random changed person", "casino", draw_lot, disabled=len(changed) < 2, key="what_if_random")
     if len(changed) > MAX_LISTED:
         st.caption(f"The list holds the first {MAX_LISTED}; the others by their number.")
-    if state.told:
-        st.info(state.told, icon=":material/person_search:")
+    if state.found_by:
+        st.info(state.found_by, icon=":material/person_search:")
 
 
 MAX_EDITS = 5

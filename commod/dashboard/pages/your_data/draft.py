@@ -76,7 +76,7 @@ class TableDraft(Held):
         """Columns that name people who have several rows, and how many rows those are."""
         return roles.possible_people(self.frame, self.guesses)
 
-    def look(self, choice: Choice) -> DataPreview:
+    def preview(self, choice: Choice) -> DataPreview:
         """What somebody should know before these data are used, from some thousand of the rows."""
         plain = replace(choice, turned=False, threshold=ONE_HALF)
         key = repr(plain)
@@ -95,7 +95,7 @@ def _look(here: TableDraft, choice: Choice) -> DataPreview:
     some = here.frame.sample(min(LOOKED_AT, rows), random_state=0).sort_index()
 
     def at(some: pd.DataFrame) -> DataPreview | None:
-        task = tasks.look(here.token, some, of_each, usable, rows, here.repeats)
+        task = tasks.preview(here.token, some, of_each, usable, rows, here.repeats)
         return result_of(task, place, "Looking at the data")
 
     try:

@@ -90,21 +90,21 @@ def _choose() -> None:
         return
     with place:
         choice, answered = roles.choose_line(choice)
-    look = here.look(choice)
-    if look.problem:
-        st.warning(escape_markdown(look.problem), icon=":material/warning:")
-    for place, leak in enumerate(look.warnings):
+    preview = here.preview(choice)
+    if preview.problem:
+        st.warning(escape_markdown(preview.problem), icon=":material/warning:")
+    for place, leak in enumerate(preview.warnings):
         st.warning(escape_markdown(leak), icon=":material/warning:")
         if leak.columns:
             title = "Leave it out" if len(leak.columns) == 1 else f"Leave these {len(leak.columns)} columns out"
             button(title, "", roles.leave_out, *leak.columns, key=f"leave_out_{place}")
-    for concern in look.concerns(choice):
+    for concern in preview.concerns(choice):
         # The first stands above, as a question; the other is told at the top, of all rows.
         if (concern.kind == "turned" and not answered) or (concern.kind == "fair" and here.used == choice):
             continue
         box, icon = (st.info, ":material/info:") if concern.kind == "fair" else (st.warning, ":material/warning:")
         box(escape_markdown(concern.text), icon=icon)
-    why_not = tip("unusable") if look.problem else None if answered else tip("unanswered")
+    why_not = tip("unusable") if preview.problem else None if answered else tip("unanswered")
     button("Use these data", "check", _use, choice, type="primary", disabled=why_not is not None, help=why_not)
     if here.refused:
         st.error(escape_markdown(here.refused), icon=":material/error:")
@@ -157,7 +157,7 @@ def _use(choice: Choice) -> None:
         here.refused = str(error)
         return
     here.problem, here.refused, here.told = "", "", own.done
-    here.leaks = here.look(choice).warnings
+    here.leaks = here.preview(choice).warnings
     here.used = choice
     st.session_state[JUST_USED] = True
 
@@ -183,13 +183,13 @@ def _in_use() -> None:
         for text in _first(result_of(tasks.fit(opens), waiting, "Training this model")):
             st.warning(escape_markdown(text), icon=":material/warning:")
         with st.expander("Why the pages open with this model"):
-            st.markdown(escape_markdown(start.told))
+            st.markdown(escape_markdown(start.text))
         if start.papers and button("Open with the paper's form", "", session.go_to, replace(opens, **start.papers)):
             st.switch_page("app.py")
     except ValueError as error:
         waiting.empty()
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
-    draw_group_sizes(task, told="{rate:.1%}: {outcome}")
+    draw_group_sizes(task, note="{rate:.1%}: {outcome}")
     for sentence in here.leaks if here.used is None else ():  # else they stand below
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     if here.told:

@@ -183,8 +183,8 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
     """The choice with f's cut-off, its scores turned round if wanted; and whether all that is asked is answered."""
     here, about = draft(), f"{choice.target}_{choice.favourable}_{choice.scores}"
     answered = True
-    look = here.look(choice)
-    turned = next((concern for concern in look.concerns(choice) if concern.kind == "turned"), None)
+    preview = here.preview(choice)
+    turned = next((concern for concern in preview.concerns(choice) if concern.kind == "turned"), None)
     if turned is not None:
         name = f"turned_{about}"
         if here.chosen.get(name) is None:
@@ -199,7 +199,7 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
         )
         answered = answer is not None
         choice = replace(choice, turned=bool(answer))
-    proposals = (concern.threshold for concern in look.concerns(choice))
+    proposals = (concern.threshold for concern in preview.concerns(choice))
     proposed = next((threshold for threshold in proposals if threshold is not None), ONE_HALF)
     name = f"threshold_{about}_{choice.turned}"
     line = st.number_input(
@@ -214,7 +214,7 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
     if proposed != ONE_HALF:
         st.caption(f"At {proposed:g} f says it as often as the record does; at one half, hardly ever or nearly always.")
     choice = replace(choice, threshold=round(float(line), 3))
-    if any(concern.kind == "worse" for concern in look.concerns(choice)):
+    if any(concern.kind == "worse" for concern in preview.concerns(choice)):
         name = f"worse_{about}_{choice.turned}"
         answered &= st.checkbox(
             "f does worse than a constant: use it all the same", **kept(name, here.chosen.get(name, False))
