@@ -81,7 +81,12 @@ def test_limits_without_a_method_still_has_the_bound():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"budget": "nan", "level": "<b>"}, {"budget": "1e999"}, {"budget": "-3", "level": ""}]
+    "wrong",
+    [
+        {"budget": "nan", "level": "<b>"},
+        pytest.param({"budget": "1e999"}, marks=pytest.mark.slow),
+        pytest.param({"budget": "-3", "level": ""}, marks=pytest.mark.slow),
+    ],
 )
 def test_limits_with_a_hostile_link(wrong):
     fine(run(LIMITS, methods="commod", **wrong))
