@@ -404,7 +404,8 @@ def plot_scatter(
         return points.properties(height=340, data=frame)
     lines = alt.Chart().mark_line(strokeWidth=1.5, aria=False)
     lines = lines.encode(x="x:Q", y="y:Q", stroke=channels["stroke"], order="order:Q")
-    return alt.layer(lines, points, data=frame).properties(height=340 if columns > 1 else 430)
+    room = {"top": 5, "left": 5, "right": 15, "bottom": 5}  # for the last number of the axis
+    return alt.layer(lines, points, data=frame).properties(height=340 if columns > 1 else 430, padding=room)
 
 
 def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_title: str) -> alt.LayerChart:

@@ -259,7 +259,7 @@ def test_together_the_board_says_how_many_have_the_step_open(klass, monkeypatch)
     fine(app.switch_page("pages/glossary.py").run())
     assert said[-1] == ("Ann", "")
     app = fine(klass.page(klass.leader))  # answers wait for the reveal, unless the leader says otherwise
-    assert "On this step: 0 of 2" in words(app)
+    assert phrase("en", "room.have_step_open", n=0, of=2) in words(app)
     assert phrase("en", "room.answer_together") in [text.value for text in app.sidebar.caption]
     klass.store.lead(klass.leader, together=False)
     captions = [text.value for text in fine(klass.page(klass.leader)).sidebar.caption]

@@ -182,14 +182,14 @@ def _say_answer(at: StepModels, guess: float | str) -> None:
 def _check(here: Progress, at: StepModels) -> None:
     """What is seen in the model, and what to talk about."""
     step, told = at.step, script.told(at)
-    moved = [name for name in step.shows if step.free and name not in STILL]
-    if step.free:  # a picture that its slider does not move follows the first paragraph
+    still = [name for name in step.shows if not step.free or name in STILL]
+    if step.free and still:  # the first paragraph leads to them
         st.html(with_tooltips([told.pop(0)], session.language()))
-    draw_pictures(at, [name for name in step.shows if name not in moved])
+    draw_pictures(at, still)
     st.html(with_tooltips(told, session.language()))
     for name in step.free:
         controls.draw_control(name)
-    draw_pictures(at, moved)
+    draw_pictures(at, [name for name in step.shows if name not in still])
     if here.step == len(lesson(here).steps) - 1:
         _summary(here, at)
     st.subheader(say("lesson.talk"))

@@ -30,6 +30,7 @@ from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.words import say, say_declared
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.competitors import METHODS
+from commod.wording import with_capital
 
 # Drawn with the slider, so that all are on one screen: the first that a step has stands beside it, the next below it.
 _WITH_SLIDER = ("dots", "curve")
@@ -142,7 +143,7 @@ def _conflict(at: StepModels) -> None:
             },
         ),
         caption=say("lesson.conflict_caption"),
-        styles=tuple(MethodStyle(labels[kind], *look) for kind, look in looks.items()),
+        styles=tuple(MethodStyle(labels[kind], *look) for kind, look in looks.items() if kind in set(frame["kind"])),
         x_title=p_rule.axis_title,
         y_title=say("lesson.mistreatment_axis"),
         percent=False,
@@ -175,7 +176,7 @@ def _two_groups(at: StepModels) -> None:
     what = [
         say(f"lesson.dot_{name}", outcome=at.step.called(task.spec.outcomes[1])) for name in ("right", "wrong", "no")
     ]
-    names = [at.step.called(group) for group in task.groups]
+    names = [with_capital(at.step.called(group)) for group in task.groups]
     for column, name, cells in zip(st.columns(2, gap="medium"), names, counts, strict=True):
         dots = pd.DataFrame(_dots(name, cells, what))
         numbers = {kind: int((dots["what"] == kind).sum()) for kind in what}

@@ -118,6 +118,7 @@ MAX_MOVES = 8
 class BoardStep:
     """The lesson's step that a room is at: what it is about, what is asked, and the answer once that may be seen."""
 
+    story: str
     about: list[str]
     question: StepQuestion
     answer: StepAnswer | None
@@ -129,7 +130,8 @@ def step_of(room: Room) -> BoardStep | None:
     at = live_stage(steps.get(room.step) or next(iter(steps.values())), st.empty())
     try:
         revealed = (room.lesson, room.step) in room.revealed
-        return BoardStep(script.text(at), script.question(at), script.answer(at) if revealed else None)
+        answer = script.answer(at) if revealed else None
+        return BoardStep(_story(at.before), script.text(at), script.question(at), answer)
     except Exception:
         logging.getLogger(__name__).exception("The step of a room could not be shown.")
         st.error(say("lesson.failed"), icon=":material/error:")
@@ -156,7 +158,11 @@ def _board(drawn: tuple[object, ...], step: BoardStep | None) -> None:
 def _draw_board(room: Room, step: BoardStep | None) -> None:
     _head(room)
     if room.question is not None:  # with nothing beside it that tells where others stand
-        draw_question(room, room.question, large=True)
+        draw_question(room, room.question, large=True, about=step.story if step else "")
+        return
+    if not pictures.comparable(pictures.stands(room))[0]:  # nothing to stand beside them
+        draw_guesses(room, step, large=True)
+        st.caption(say("room.nobody_stands"))
         return
     left, right = st.columns(2, gap="medium")
     with left:
@@ -301,10 +307,7 @@ def draw_stands(room: Room) -> None:
     """The settings that people stand at, among all models of their data."""
     st.header(say("room.stands"))
     models, others = pictures.comparable(pictures.stands(room))
-    if not models:
-        st.markdown(say("room.nobody_stands"))
-    else:
-        _draw_models(models, {1: say("room.stands_here")}, "stands", large=True)
+    _draw_models(models, {1: say("room.stands_here")}, "stands", large=True)
     _tell_others(others)
 
 
@@ -335,7 +338,7 @@ def _draw_models(models: list[pictures.Signed], kinds: Mapping[int, str], name: 
 # ---- votes ----
 
 
-def draw_question(room: Room, question: RoomQuestion, *, large: bool = False) -> None:
+def draw_question(room: Room, question: RoomQuestion, *, large: bool = False, about: str = "") -> None:
     """The question on the board: how many have answered, and what, once that may be seen."""
     asked = say(f"room.{question.kind}_open")
     sent = len(question.of_round(question.rounds))
@@ -345,7 +348,7 @@ def draw_question(room: Room, question: RoomQuestion, *, large: bool = False) ->
         asked += f" {say('room.second_vote')} · {text}" if question.rounds > 1 else f" · {text}"
     st.header(asked)
     if question.open and question.kind == "sign":
-        st.markdown(say("room.sign_says"))
+        st.markdown(f"{about} {say('room.sign_says')}")
     if question.open:
         _draw_dots(sent, people)
     if question.kind == "sign":
