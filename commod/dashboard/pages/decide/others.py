@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -30,6 +31,8 @@ from commod.decisions import Requirements
 from commod.experiments import Sweep, checks
 from commod.uploads.limits import count_of
 
+NEXT = "Next: [change a requirement](#required), [compare the models](#others) or [sign a decision](#sign)."
+
 
 def _standing(one: Candidate) -> tuple[bool, int, int]:
     """How well a model meets the requirements: larger is better."""
@@ -43,6 +46,8 @@ class Beside:
     settings: Settings
     result: FitResult
     required: Requirements
+    answer: Any  # the places of what is said of the others, and of what to do next
+    next_step: Any
 
     def __post_init__(self) -> None:
         self._lacked = [task for task in self._own_refits() if get(task) is None]  # not in what is drawn from now on
@@ -50,30 +55,30 @@ class Beside:
     def draw(self) -> None:
         """The table with what is known, and pictures of it."""
         own = sweeps.own_method(self.settings)
-        self.names = list(dict.fromkeys([*sweeps.choose_methods(self.settings), own]))
+        with st.expander("Choose the methods"):
+            self.names = list(dict.fromkeys([*sweeps.choose_methods(self.settings), own]))
         self.form = sweeps.own_form(self.settings, form_of(self.settings, self.required))
         self.found = sweeps.known(self.settings, self.names, self.form)
-        self.told, self.progress = st.empty(), st.empty()
+        self.progress = st.empty()
         self.candidates = self._candidates(self.found)
         self._lacked += [task for _, task in self._refits()]
-        self.told.markdown(answer_in_words(self.candidates, waiting=self.waits))
+        self.answer.markdown(f"{answer_in_words(self.candidates, waiting=self.waits)} {NEXT}")
         self.rows = paint_table(st, self.candidates, self.result)
         self._offer_best()
         self.refitting = st.empty()
         self._offer_refits()
         self.note = st.empty()
         self._note()
-        st.caption(tip("four_fifths_law"))
+        with st.expander("What US law says"):
+            st.caption(tip("four_fifths_law"))
         self._go_on()
 
     def _note(self) -> None:
         searched = 1 + sum(len(sweep.models) for sweep in self.found.values())
         self.note.caption(
-            f"A search for less discriminatory alternatives: {count_of(searched, 'model')} searched"
-            f"{' so far' if self.waits else ''}. Of each method "
-            "the most accurate that meets the requirements, else the nearest; chosen on the people on whom it is "
-            "judged, which flatters it a little. In brackets: 95\u00a0% interval over people. ○: must be told "
-            "everyone's group."
+            f"{count_of(searched, 'model')} searched{' so far' if self.waits else ''}. The table has each method's "
+            "most accurate model that meets the requirements, else the nearest; chosen on the people on whom it is "
+            "judged, which flatters it. In brackets: 95\u00a0% interval over people. ○: needs everyone's group."
         )
 
     def _go_on(self) -> None:
@@ -94,12 +99,12 @@ class Beside:
 
     def _offer_best(self) -> None:
         """One click to COMMOD's best, of several that with the fewest worse off, if it is better than the screen's."""
-        place, offered = st.empty(), [one for one in self.candidates[1:] if one.there is not None]
+        offered = [one for one in self.candidates[1:] if one.there is not None]
         best = max(offered, key=lambda one: (*_standing(one), -one.facts.worse), default=None)
         if best is None or best.there is None or _standing(best) <= _standing(self.candidates[0]):
             return
         free = session.can_go_to(best.there)
-        with place.container(border=True, horizontal=True, vertical_alignment="center"):
+        with self.next_step.container(border=True, horizontal=True, vertical_alignment="center"):
             text = verdict_in_words(best.checked, best.facts.people, f"{sweeps.label_of(best.name)} at {best.setting}")
             st.markdown(f"{text} It makes {AS_F}." if best.is_as_f else text)
             st.button(
@@ -155,7 +160,7 @@ class Beside:
     def _paint(self, found: dict[str, Sweep]) -> None:
         self.found, self.candidates = dict(found), self._candidates(found)
         self._note()
-        self.told.markdown(answer_in_words(self.candidates, waiting=True))
+        self.answer.markdown(f"{answer_in_words(self.candidates, waiting=True)} {NEXT}")
         paint_table(self.rows, self.candidates, self.result)
 
     def _pending(self, name: str, task: ComputeTask) -> Pending:

@@ -78,8 +78,8 @@ def show(required: Requirements) -> None:
 
 def _invite(settings: Settings) -> None:
     st.markdown(
-        f"Not sure what to require? Say of {FEWEST} to {MOST} pairs of models which one you would rather answer for. "
-        "Each question is chosen by your answers so far. The end is a setting, and how consistent you were."
+        f"Not sure what to require? Of {FEWEST} to {MOST} pairs of models, say which one you would rather answer for. "
+        "Your answers lead to a setting."
     )
     st.button("Begin", icon=":material/compare_arrows:", key="pairs_begin", on_click=_begin, args=(settings,))
 

@@ -20,12 +20,12 @@ def rules_in_words(task: str) -> str:
     return "\n\n".join(f"**{rule.title}**: {rule.meaning}" for rule in rules_of(task).values())
 
 
-def draw_requirements() -> Requirements:
-    """The requirements, to be chosen; returns them."""
+def draw_requirements() -> None:
+    """The requirements, to be chosen."""
     required, task = session.requirements(), session.current().task_name
     rules = rules_of(task)
     st.pills(
-        "Switch on what a model must do, and say how much of it.",
+        "Switch on what the model must do, then set the numbers.",
         list(rules),
         selection_mode="multi",
         format_func=lambda name: rules[name].words.format("…"),
@@ -58,7 +58,6 @@ def draw_requirements() -> Requirements:
     place = st.empty()
     if not required:
         _offer_example(place)
-    return required
 
 
 def _limit(rule: Rule, limit: float) -> None:
