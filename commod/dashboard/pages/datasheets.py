@@ -28,7 +28,10 @@ def show() -> None:
         )
         task = load_task(task.spec.task_names[by])
     draw_group_sizes(task)
-    # The headings of a datasheet come below that of the page.
-    sheet = re.sub(r"^#", "##", task.datasheet, flags=re.MULTILINE)
-    st.markdown(escape_markdown(task.datasheet) if task.recipe else sheet)
+    if task.recipe:
+        st.markdown(escape_markdown(task.datasheet))
+    else:  # what the data cannot support comes first; the heading of a datasheet comes below that of the page
+        sheet, mark, caveats = re.sub(r"^#", "##", task.datasheet, flags=re.MULTILINE).partition("**Caveats.**")
+        st.markdown(mark + caveats)
+        st.markdown(sheet)
     session.keep_link()

@@ -19,10 +19,9 @@ from commod.dashboard.pages.decide.models import (
     asked_refits,
     candidates_in_order,
     form_of,
-    take_setting,
+    offer_setting,
 )
 from commod.dashboard.pages.decide.verdict import answer_in_words, paint_table
-from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import methods as sweeps
@@ -103,18 +102,10 @@ class Beside:
         best = max(offered, key=lambda one: (*_standing(one), -one.facts.worse), default=None)
         if best is None or best.there is None or _standing(best) <= _standing(self.candidates[0]):
             return
-        free = session.can_go_to(best.there)
         with self.next_step.container(border=True, horizontal=True, vertical_alignment="center"):
             text = verdict_in_words(best.checked, best.facts.people, f"{sweeps.label_of(best.name)} at {best.setting}")
             st.markdown(f"{text} It makes {AS_F}." if best.is_as_f else text)
-            st.button(
-                "Take this setting",
-                icon=":material/tune:",
-                on_click=take_setting,
-                args=(best.there,),
-                disabled=not free,
-                help=None if free else tip("frozen"),
-            )
+            offer_setting(st, "Take this setting", best.there)
 
     # ---- what may take a while ----
 

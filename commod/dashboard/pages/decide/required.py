@@ -55,14 +55,18 @@ def draw_requirements() -> None:
             width=320,
             **mirrored("required_direction", required.direction, lambda name: _take(direction=name)),
         )
-    place = st.empty()
+    place, label = st.empty(), "Begin with an example, the four-fifths rule: P-Rule at least 0.8"
     if not required:
-        _offer_example(place)
+        place.button(label, icon=":material/add_task:", on_click=session.require, args=(EXAMPLE,))
 
 
 def _limit(rule: Rule, limit: float) -> None:
     """The number of a requirement, in percent where it is a share."""
     whole = 100.0 if rule.percent else 1.0
+
+    def take(number: float) -> None:
+        _take(**{rule.name: round(number / whole, 8)})
+
     st.number_input(
         f"{rule.title} (%)" if rule.percent else rule.title,
         0.0,
@@ -71,11 +75,7 @@ def _limit(rule: Rule, limit: float) -> None:
         format="%.1f" if rule.percent else "%.3f",
         help=rule.meaning,
         width=210,
-        **mirrored(
-            f"required_{rule.name}",
-            round(limit * whole, 6),
-            lambda number: _take(**{rule.name: round(number / whole, 8)}),
-        ),
+        **mirrored(f"required_{rule.name}", round(limit * whole, 6), take),
     )
 
 
@@ -90,14 +90,3 @@ def _take(**changes: Any) -> None:
         session.require(replace(session.requirements(), **changes))
     except RequirementsError:  # a forged message: no widget here brings such a value
         return
-
-
-def _offer_example(place: Any) -> None:
-    with place.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown("Nothing is required yet. Begin with an example:")
-        st.button(
-            "The four-fifths rule: P-Rule at least 0.8",
-            icon=":material/add_task:",
-            on_click=session.require,
-            args=(EXAMPLE,),
-        )

@@ -8,10 +8,9 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, keeping
+from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, keeping, offer_setting
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.checks import changing_table, first_capital, lines_of_verdicts
 from commod.dashboard.views.impact import BEYOND, FOUR_FIFTHS, impact_in_words
@@ -51,17 +50,9 @@ def _offer_to_keep(shown: Candidate, required: Requirements, place: Any) -> None
         return
     here = session.current()
     there = keeping(here, required)
-    free = session.can_go_to(there)
     values = {"kept_out": "keep these features out", "direction": ONE_WAY.get(required.direction, "")}
     broken = [values[name] for name in values if verdicts.get(name, "pass") != "pass"]
-    place.button(
-        f"Train it so: {' and '.join(broken)}",
-        icon=":material/tune:",
-        on_click=session.go_to,
-        args=(there,),
-        disabled=not free,
-        help=None if free else tip("frozen"),
-    )
+    offer_setting(place, f"Train it so: {' and '.join(broken)}", there)
 
 
 def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:

@@ -155,18 +155,10 @@ def _choose_among(choice: Choice) -> tuple[str, ...]:
         format_func=lambda group: f"{group} ({rows[group]:,})",
         **mirrored(f"own_{name}", chosen, lambda groups: here.chosen.update({name: groups})),
     )
-    few = [
-        f"{group} ({count:,})"
-        for group, count in rows.items()
-        if group not in chosen and count < own_groups.LEAST_IN_GROUP
-    ]
-    if few:
-        st.caption(
-            escape_markdown(
-                f"Not among them, since fewer than {own_groups.LEAST_IN_GROUP} rows are too few to train and test on: "
-                f"{', '.join(few)}. Put them together with others, or bring more rows."
-            )
-        )
+    least = own_groups.LEAST_IN_GROUP
+    if few := [f"{group} ({count:,})" for group, count in rows.items() if group not in chosen and count < least]:
+        text = f"Left out, since fewer than {least} rows are too few: {', '.join(few)}. Put them together with others."
+        st.caption(escape_markdown(text))
     return tuple(chosen)
 
 

@@ -54,8 +54,9 @@ def _bring() -> None:
             button("Open it here", "table", lambda: drafts.read(_example(), EXAMPLE, uploaded=False))
     if here.forgotten:
         gone, shown = (escape_markdown(text) for text in (here.forgotten, load_task(session.current().data).spec.title))
-        sentence = f"{gone} and all that was made of it is forgotten; the pages show {shown}."
-        st.success(sentence, icon=":material/delete:")
+        st.success(
+            f"{gone} and all made of it is forgotten; the pages show {shown}.", icon=":material/delete:"
+        )
     if here.problem:
         st.error(escape_markdown(here.problem), icon=":material/error:")
 
@@ -149,12 +150,8 @@ def _use(choice: Choice) -> None:
     here = draft()
     try:
         own = make_task(here.frame, choice)
-    except ChoiceError as error:
-        here.refused = str(error)
-        return
-    try:
         session.use_own(own.task)
-    except NoRoomError as error:
+    except (ChoiceError, NoRoomError) as error:
         here.refused = str(error)
         return
     here.problem, here.refused, here.told = "", "", own.done
