@@ -23,7 +23,7 @@ EXPLAINED = "\n\n".join(
 )
 
 # The page's answer to the question in its title.
-ANSWERS = {"pass": "Yes", "fail": "No", "cannot tell": "Not sure", "does not apply": "Nothing to check"}
+ANSWERS = {"pass": "Yes", "fail": "No", "cannot tell": "Cannot tell yet", "does not apply": "Nothing to check"}
 
 
 def show() -> None:

@@ -54,9 +54,7 @@ def _bring() -> None:
             button("Open it here", "table", lambda: drafts.read(_example(), EXAMPLE, uploaded=False))
     if here.forgotten:
         gone, shown = (escape_markdown(text) for text in (here.forgotten, load_task(session.current().data).spec.title))
-        st.success(
-            f"{gone} and all made of it is forgotten; the pages show {shown}.", icon=":material/delete:"
-        )
+        st.success(f"{gone} and all made of it is forgotten; the pages show {shown}.", icon=":material/delete:")
     if here.problem:
         st.error(escape_markdown(here.problem), icon=":material/error:")
 
