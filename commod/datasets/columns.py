@@ -116,7 +116,7 @@ def _odd(words: str, numbers: pd.Series, rows: np.ndarray) -> str:
     if not odd:
         return ""
     others = values[~np.isin(values, list(odd))]
-    listed = ", ".join(f"{value:.10g}" for value in sorted(odd)[:3]) + (" …" if len(odd) > 3 else "")
+    listed = ", ".join(f"{value:.10g}".replace("-", "−") for value in sorted(odd)[:3]) + " …" * (len(odd) > 3)
     text = f"{listed} in {count_of(int(rows[numbers.isin(odd)].sum()), 'row')}"
     return f"{text}; all others lie between {others[0]:.10g} and {others[-1]:.10g}"
 

@@ -268,8 +268,8 @@ def test_numbers_that_may_be_mistakes_are_named():
     frame = pd.DataFrame({"age": [-3, *range(18, 80), 999] * 2, "income": [*range(30, 93), -999] * 2})
     frame["debt"] = frame.index % 64
     odd = guess_columns(frame)["odd"]
-    assert odd["age"].startswith("-3, 999 in 4 rows")
-    assert odd["income"].startswith("-999 in 2 rows")
+    assert odd["age"].startswith("−3, 999 in 4 rows")
+    assert odd["income"].startswith("−999 in 2 rows")
     assert odd["debt"] == ""
 
 

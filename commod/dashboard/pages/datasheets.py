@@ -27,10 +27,9 @@ def show() -> None:
         by = select("Groups", titles, index=in_use, key=f"groups_of_{name}")
         task = load_task(task.spec.task_names[by])
     draw_group_sizes(task)
-    if task.recipe:
-        st.markdown(escape_markdown(task.datasheet))
-    else:  # what the data cannot support comes first; the heading of a datasheet comes below that of the page
-        sheet, mark, caveats = re.sub(r"^#", "##", task.datasheet, flags=re.MULTILINE).partition("**Caveats.**")
-        st.markdown(f"**What to know first.**{caveats}" if mark else "")
-        st.markdown(sheet)
+    # What the data cannot support comes first; the headings of a datasheet come below that of the page.
+    sheet, mark, caveats = re.sub(r"^#", "##", task.datasheet, flags=re.MULTILINE).partition("**Caveats.**")
+    if mark and not task.recipe:
+        st.markdown(f"**What to know first.**{caveats}")
+    st.markdown(escape_markdown(task.datasheet) if task.recipe else sheet)
     session.keep_link()

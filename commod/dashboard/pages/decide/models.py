@@ -58,9 +58,8 @@ def offer_setting(place: Any, label: str, there: Settings, **how: Any) -> None:
         session.go_to(there)
         shown.set("verdict")
 
-    free = session.can_go_to(there)
-    more = {"disabled": not free, "help": None if free else tip("frozen")} | how
-    place.button(label, icon=":material/tune:", on_click=take, **more)
+    why_not = None if session.can_go_to(there) else tip("frozen")
+    place.button(label, icon=":material/tune:", on_click=take, disabled=bool(why_not), help=why_not, **how)
 
 
 @dataclass(frozen=True)

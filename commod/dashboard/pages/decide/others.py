@@ -65,7 +65,7 @@ class Beside:
         self.rows = paint_table(st, self.candidates, self.result)
         self._offer_best()
         self.refitting = st.empty()
-        self._offer_refits()
+        self._offer_refits(st.empty())
         self.note = st.empty()
         self._note()
         with st.expander("What US law says"):
@@ -128,9 +128,9 @@ class Beside:
             for task in again(self.settings, self.result, one.cell)
         ]
 
-    def _offer_refits(self) -> None:
+    def _offer_refits(self, place: Any) -> None:
         """A button for the refits of the others."""
-        missing, place = [task for _, task in self._refits_of_others() if get(task) is None], st.empty()
+        missing = any(get(task) is None for _, task in self._refits_of_others())
         if missing and self.settings.problem() not in asked_refits():
             place.button(
                 "Refit the others, too",

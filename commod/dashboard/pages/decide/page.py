@@ -50,7 +50,7 @@ def show() -> None:
     answers, here = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
     with top:
         sentence = verdict_in_words(here.checked, here.facts.people, "It")
-        st.markdown(f"**{ANSWERS[here.verdict]}.** {sentence} {escape_markdown(result.verdict)}")
+        st.markdown(f"**{ANSWERS[here.verdict]}.** {sentence}\n\n{escape_markdown(result.verdict)}")
         verdict.draw_verdict(here, required, answers)
         beside = others.Beside(session.current(), result, required, st.empty(), st.empty())
     st.header("Does another model do better?", anchor="others", help=tip("lda"))

@@ -31,6 +31,7 @@ def draw_requirements() -> None:
         format_func=lambda name: rules[name].words.format("…"),
         **mirrored("required", list(required.limits), _switch),
     )
+    st.caption(f"P-Rule: {RULES['p_rule'].meaning}")
     # As many places whatever is required: what moves would leave a dead copy behind until all below is computed.
     with st.container(horizontal=True, gap="small"):
         for name, limit in required.limits.items():

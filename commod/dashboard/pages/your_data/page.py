@@ -72,8 +72,8 @@ def _choose() -> None:
     if here.table is None:
         return
     st.header(f"What is what in {escape_markdown(here.name)}")
-    for notice in here.table.notices:
-        st.info(escape_markdown(notice), icon=":material/info:")
+    if here.table.notices:
+        st.info(escape_markdown(" ".join(here.table.notices)), icon=":material/info:")
     text = "" if here.used else " What is chosen below is guessed: check it."
     st.caption(f"{len(here.frame):,} rows, {len(here.frame.columns)} columns.{text}")
     if (usable := len(columns_of_roles(here.guesses))) < 2:
@@ -189,9 +189,9 @@ def _in_use() -> None:
         waiting.empty()
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
     unknown, sealed = int((task.sensitive < 0).sum()), 0 if task.sealed is None else len(task.sealed)
-    text = f"All pages work on {count_of(len(task.y), 'row')} now"
-    text += f", {unknown:,} of them of an unknown group" if unknown else ""
-    st.caption(f"{text}{f'; {sealed:,} more stay sealed until you decide' if sealed else ''}.")
+    text = f", {unknown:,} of them of an unknown group" * bool(unknown)
+    text += f"; {sealed:,} more stay sealed until you decide" * bool(sealed)
+    st.caption(f"All pages work on {count_of(len(task.y), 'row')} now{text}.")
     draw_group_sizes(task, told="{rate:.1%}: {outcome}")
     for sentence in here.leaks if here.used is None else ():  # else they stand below
         st.warning(escape_markdown(sentence), icon=":material/warning:")
