@@ -570,7 +570,7 @@ def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page.get_by_text("Signed with 1 requirement not met").wait_for()
     still(page)
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Decision as JSON").click()
+        page.get_by_role("button", name="Signed decision as JSON").click()
     file = tmp_path / "decision.json"
     taken.value.save_as(file)
     page.reload()

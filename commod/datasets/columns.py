@@ -24,6 +24,7 @@ _WEIGHTS = re.compile(
     r"|\b(wgt|fnlwgt|finlwt|pweight|pwgtp|wgtp|perwt|hhwt|asecwt|wtfinl|wtint|wtmec)\b|^weights$"
 )
 _PERHAPS_WEIGHTS = re.compile(r"^(weight|wt)$")
+_AGES = re.compile(r"\b(age|ages|aged)\b")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ].*)?")
 
 
@@ -37,8 +38,9 @@ def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """What each column seems to be, one row per column.
 
     Columns ``kind`` ("number", "category", "leave out"), ``why`` (in words), ``values`` (distinct ones), ``missing``
-    (rows), ``not_numbers`` (such cells in a column of numbers), ``examples``, and ``special``: "code" (identifies rows
-    or people), "date", "weight" (how many people a row stands for), or "".
+    (rows), ``not_numbers`` (such cells in a column of numbers), ``odd`` (numbers that may be mistakes, in words),
+    ``examples``, and ``special``: "code" (identifies rows or people), "date", "weight" (how many people a row stands
+    for), or "".
     """
     rows = [_guess(frame[name]) for name in frame.columns]
     return pd.DataFrame(rows, index=pd.Index(frame.columns, name="column"))
@@ -66,6 +68,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         "missing": len(values) - present,
         "not_numbers": wrong if is_number else 0,
         "examples": ", ".join(short(value, 24) for value in shown),
+        "odd": "",
         "special": "",
     }
     many = different > MAX_LEVELS
@@ -89,7 +92,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
     if is_number:
         odd = f"; read as missing: {count_of(wrong, 'cell')} (“{short(cells[no_number].iloc[0], 24)}”)" if wrong else ""
         perhaps = "; if they are weights of a survey, choose them as such" if _PERHAPS_WEIGHTS.search(words) else ""
-        return {**found, "kind": "number", "why": f"numbers{odd}{perhaps}"}
+        return {**found, "kind": "number", "why": f"numbers{odd}{perhaps}", "odd": _odd(words, numbers, rows)}
     if different > max(MAX_LEVELS, 0.2 * present):
         why = "nearly as many texts as rows: names or notes, it seems"
         if 2 * wrong < present:
@@ -97,6 +100,25 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         return {**found, "kind": "leave out", "why": why}
     why = f"texts; all but the {MAX_LEVELS - 1} most common become “{OTHER}”" if many else "texts"
     return {**found, "kind": "category", "why": why}
+
+
+def _odd(words: str, numbers: pd.Series, rows: np.ndarray) -> str:
+    """Ages that nobody has, and up to three numbers that lie further from the others than those do from each other."""
+    values = np.unique(numbers.dropna())
+    if len(values) < 10:
+        return ""
+    gaps = np.diff(values)
+    at = int(gaps.argmax()) + 1
+    far = values[at:] if at > len(values) / 2 else values[:at]
+    odd = set(far) if len(far) <= 3 and 2 * gaps.max() > np.ptp(values) else set()
+    if _AGES.search(words) and 0 <= np.median(values) <= 120:
+        odd |= set(values[(values < 0) | (values > 120)])
+    if not odd:
+        return ""
+    others = values[~np.isin(values, list(odd))]
+    listed = ", ".join(f"{value:.10g}".replace("-", "−") for value in sorted(odd)[:3]) + " …" * (len(odd) > 3)
+    text = f"{listed} in {count_of(int(rows[numbers.isin(odd)].sum()), 'row')}"
+    return f"{text}; all others lie between {others[0]:.10g} and {others[-1]:.10g}"
 
 
 def _are_dates(texts: pd.Series) -> bool:

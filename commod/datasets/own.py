@@ -344,17 +344,18 @@ def _check_split(task: Task, choice: Choice) -> None:
 def _dropped(
     outcome: pd.Series, codes: pd.Series, scores: pd.Series | None, times: pd.Series | None, choice: Choice
 ) -> list[Done]:
-    by = CROSS.join(choice.sensitive_columns)
-    unknown = int((codes == UNKNOWN).sum())
-    parts = [(int(outcome.isna().sum()), "without an outcome", choice.target)]
-    parts.append((unknown if choice.unknown == "drop" else 0, "without a value", by))
-    parts.append((int((codes == own_groups.OTHERS).sum()), "of other groups", by))
+    by, left, done = CROSS.join(choice.sensitive_columns), pd.Series(True, outcome.index), []
+    unknown = codes == UNKNOWN
+    parts = [(outcome.isna(), "without an outcome", choice.target), (codes == own_groups.OTHERS, "of other groups", by)]
+    parts += [(unknown, "without a value", by)] * (choice.unknown == "drop")
     for known, what, column in ((scores, "score", choice.scores), (times, "time", choice.time)):
-        if known is not None:
-            parts.append((int(known.isna().sum()), f"without a {what}", column))
-    done = [Done(f"{what}, left out", column, rows) for rows, what, column in parts if rows]
-    if choice.unknown == "train" and unknown:
-        done.append(Done("without a value: trained on, never measured on", by, unknown))
+        parts += [] if known is None else [(known.isna(), f"without a {what}", column)]
+    for rows, what, column in parts:  # each row counts for the first reason, so that all of them add up
+        if count := int((rows & left).sum()):
+            done.append(Done(f"{what}, left out", column, count))
+        left &= ~rows
+    if choice.unknown == "train" and (count := int((unknown & left).sum())):
+        done.append(Done("without a value: trained on, never measured on", by, count))
     return done
 
 

@@ -108,7 +108,7 @@ RULES: dict[str, Rule] = {
             "Share of people whose decision went from the favourable one to the other.",
             0.0,
             none="nobody worse off",
-            thing=("person worse off", "people worse off"),
+            thing=("person", "people"),
         ),
         Rule(
             "sure",

@@ -149,12 +149,10 @@ def _takes(rule: Rule, limit: float, measured: Measured) -> str:
 def _intervals(rule: Rule, measured: Measured) -> str:
     """What chance leaves open: both intervals in brackets."""
     ends = {"people": (math.nan, math.nan) if measured.exact else measured.people, "training rows": measured.refits}
-    sentences = [
-        f"between {rule.show(low)} and {rule.show(high)} with other {what}"
-        for what, (low, high) in ends.items()
-        if not math.isnan(low)
-    ]
-    return f" It would be {', '.join(sentences)}." if sentences else ""
+    shown = {
+        what: f"{rule.show(low)} to {rule.show(high)}" for what, (low, high) in ends.items() if not math.isnan(low)
+    }
+    return f" W{', w'.join(f'ith other {what} {span}' for what, span in shown.items())}." if shown else ""
 
 
 def _why_unknown(rule: Rule) -> str:

@@ -19,6 +19,7 @@ from commod.uploads.limits import (
     TITLES,
     TableError,
     check_size,
+    count_of,
     short,
     sound_names,
 )
@@ -26,6 +27,8 @@ from commod.uploads.parquet import damaged, unpack_apart
 from commod.uploads.workbook import unpack_workbook_apart
 
 DELIMITERS = ",;\t|"
+# What stands in the last row of a spreadsheet that sums up the others.
+_SUMS = re.compile(r"((grand|sub)[ -]?)?(totals?|sums?|summe|gesamt|somme|averages?|mean):?")
 
 # First bytes of files that people upload by mistake.
 _BEGINNINGS = (
@@ -270,9 +273,22 @@ def _named(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     return named, notices + more
 
 
+def _rows_of_people(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The table without empty rows and without a last row of sums, and notices about them."""
+    empty = frame.isna().all(axis=1)
+    rows, notices = frame[~empty], [f"{count_of(int(empty.sum()), 'empty row')} left out."] * bool(empty.any())
+    for place, cell in enumerate(rows.iloc[-1] if len(rows) > 1 else ()):
+        if _SUMS.fullmatch(str(cell).strip().casefold()) and not (rows.iloc[:-1, place] == cell).any():
+            notices.append(f"The last row, “{short(cell)}”, is left out: it sums up the others.")
+            rows = rows.iloc[:-1]
+            break
+    return (rows.reset_index(drop=True), notices) if notices else (frame, [])
+
+
 def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
+    frame, cut = _rows_of_people(frame)
     frame, more = _named(frame)
-    notices = notices + more
+    notices = notices + cut + more
     check_size(len(frame), len(frame.columns))
     if len(frame) == 0:
         raise TableError("The file has column names but no rows: add a row for each person.")

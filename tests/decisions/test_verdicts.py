@@ -81,9 +81,7 @@ def test_what_it_would_take():
 def test_people_settle_nothing_where_refits_differ_or_nobody_can_prove_it():
     row = one("p_rule", 0.8, Measured(0.82, (0.78, 0.86), (0.7, 0.9)))
     assert (row["verdict"], math.isnan(row["more_people"])) == ("cannot tell", True)
-    assert (
-        "between 0.780 and 0.860 with other people, between 0.700 and 0.900 with other training rows" in row["sentence"]
-    )
+    assert "ith other people 0.780 to 0.860, with other training rows 0.700 to 0.900." in row["sentence"]
     nobody = one("worse_off", 0.0, Measured(0.0, (0.0, 0.004), whole=1000))
     assert (nobody["verdict"], nobody["holds"], math.isnan(nobody["more_people"])) == ("cannot tell", True, True)
     assert one("worse_off", 0.0, Measured(0.001, (0.0, 0.004), whole=1000), worse=1)["verdict"] == "fail"
@@ -97,7 +95,7 @@ def test_how_many_more_people_is_rounded_says_which_way_and_ends_somewhere():
 
     assert told(0.781)["sentence"] == (
         "0.781: about 8,100 more test people would settle that it does not hold, if the value stays. "
-        "It would be between 0.741 and 0.821 with other people."
+        "With other people 0.741 to 0.821."
     )
     assert "would settle that it holds, if the value stays." in told(0.82)["sentence"]
     never = told(0.7995)

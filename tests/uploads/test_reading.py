@@ -252,6 +252,27 @@ def test_a_title_above_a_csv_is_left_out(title):
         read_table(f"{title}a;b;c\r\n1;2;3\r\n4;5;6;7\r\n".encode())
 
 
+@pytest.mark.parametrize("form", ["csv", "workbook"])
+def test_empty_rows_and_a_last_row_of_sums_are_left_out(form):
+    rows = [["age", "city", "hired"], [30, "North", 1], ["", "", ""], [41, "South", 0], ["", "Grand total", 1]]
+    text = "\n".join(",".join(map(str, row)) for row in rows)
+    table = read_table(text.encode() if form == "csv" else workbook(rows))
+    assert table.frame["age"].tolist() == [30, 41]
+    assert table.frame.index.tolist() == [0, 1]
+    assert any("“Grand total”" in notice for notice in table.notices)
+    sums = read_table(b"city,age,hired\ntotal,30,1\nNorth,41,0\ntotal,28,1\n")  # a city of that name
+    assert len(sums.frame) == 3
+
+
+def test_numbers_that_may_be_mistakes_are_named():
+    frame = pd.DataFrame({"age": [-3, *range(18, 80), 999] * 2, "income": [*range(30, 93), -999] * 2})
+    frame["debt"] = frame.index % 64
+    odd = guess_columns(frame)["odd"]
+    assert odd["age"].startswith("−3, 999 in 4 rows")
+    assert odd["income"].startswith("−999 in 2 rows")
+    assert odd["debt"] == ""
+
+
 def test_cells_of_a_workbook():
     day, minute = datetime(2020, 1, 2), datetime(2020, 1, 2, 3, 4)
     rows = [

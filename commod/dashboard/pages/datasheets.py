@@ -8,6 +8,7 @@ from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import frame
 from commod.dashboard.views.tiles import draw_group_sizes
+from commod.dashboard.views.widgets import select
 from commod.datasets import load_task
 
 
@@ -23,12 +24,12 @@ def show() -> None:
     titles = {grouping.name: grouping.title for grouping in task.spec.groupings}
     if len(titles) > 1:
         in_use = list(titles).index(settings.groups) if name == settings.data else 0
-        by = str(
-            st.selectbox("Groups", list(titles), index=in_use, format_func=titles.__getitem__, key=f"groups_of_{name}")
-        )
+        by = select("Groups", titles, index=in_use, key=f"groups_of_{name}")
         task = load_task(task.spec.task_names[by])
     draw_group_sizes(task)
-    # The headings of a datasheet come below that of the page.
-    sheet = re.sub(r"^#", "##", task.datasheet, flags=re.MULTILINE)
+    # What the data cannot support comes first; the headings of a datasheet come below that of the page.
+    sheet, mark, caveats = re.sub(r"^#", "##", task.datasheet, flags=re.MULTILINE).partition("**Caveats.**")
+    if mark and not task.recipe:
+        st.markdown(f"**What to know first.**{caveats}")
     st.markdown(escape_markdown(task.datasheet) if task.recipe else sheet)
     session.keep_link()

@@ -21,9 +21,10 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import words
 from commod.dashboard.views.next_step import begin_merit_step, begin_next_steps, draw_for_checks
 from commod.dashboard.views.words import say, say_declared
-from commod.decisions import RULES, VERDICTS
+from commod.decisions import VERDICTS
 from commod.experiments.refits import Refits
 from commod.explain.checks import CHECKS, MARKS, Answer, Mark
+from commod.wording import with_capital
 
 _sort = st.components.v2.component(
     "commod_sort", html="", js=(Path(__file__).parent / "browser" / "sort.js").read_text()
@@ -161,18 +162,20 @@ assert set(SIGNS) == set(VERDICTS)
 
 
 def lines_of_verdicts(checked: pd.DataFrame) -> str:
-    """Markdown: a line for each requirement, from `check_requirements`."""
-    rows = checked.to_dict("records")
-    return "\n\n".join(
-        f"{SIGNS[row['verdict']]} · **{escape_markdown(_title(row))}.** {escape_markdown(row['sentence'])}"
-        + (f" :gray[Other splits: {row['splits']}.]" if row["splits"] else "")
-        for row in rows
-    )
+    """Markdown: a line for each requirement, from `check_requirements`; what chance leaves open is gray."""
+    lines = []
+    for row in checked.to_dict("records"):
+        text, mark, chance = row["sentence"].partition(" With other ")
+        splits = f" Other splits: {row['splits'].partition(', ')[2]}." if row["splits"] else ""
+        lines.append(f"{SIGNS[row['verdict']]} · **{escape_markdown(first_capital(row['wanted']))}.** ")
+        gray = escape_markdown((mark + chance + splits).strip())
+        lines[-1] += escape_markdown(text) + (f" :gray[{gray}]" if gray else "")
+    return "\n\n".join(lines)
 
 
-def _title(row: dict[Any, Any]) -> str:
-    rule = RULES.get(row["requirement"])
-    return row["title"] if rule is None else f"{rule.title} {rule.show_limit(row['limit'])}"
+def first_capital(wanted: str) -> str:
+    """A requirement at the beginning of a line; f stays f."""
+    return wanted if wanted.startswith("f ") else with_capital(wanted)
 
 
 def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
@@ -188,7 +191,8 @@ def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
         parts = [f"{subject} {verb} the {'one requirement that applies' if beside else 'requirement'}"]
         parts += [f"it {cannot}"] if untold else []
     else:
-        count = f"all {total}" if total in (met, failed) else f"{met if met or not failed else failed} of {total}"
+        every = "both" if total == 2 else f"all {total}"
+        count = every if total in (met, failed) else f"{met if met or not failed else failed} of {total}"
         parts = [f"{subject} {'fails' if failed and not met else 'meets'} {count} requirements"]
         parts[0] += " that apply" if beside else ""
         parts += [f"fails {failed}"] if failed and met else []

@@ -401,13 +401,13 @@ def test_predictions_read_back_are_those_of_the_models():
     np.testing.assert_array_equal(frame["g_decision"], result.g.predict(test.X))
     np.testing.assert_array_equal(frame["f_decision"], result.scene.f.predict(test.X))
     np.testing.assert_array_equal(frame["changed"], frame["f_decision"] != frame["g_decision"])
-    np.testing.assert_allclose(frame["g_score"], result.g.predict_proba(test.X)[:, 1], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(frame["f_score"], result.scene.f.predict_proba(test.X)[:, 1], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(frame["r"], result.g.ratio(test.X), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(frame["g_score"], result.g.predict_proba(test.X)[:, 1], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(frame["f_score"], result.scene.f.predict_proba(test.X)[:, 1], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(frame["r"], result.g.ratio(test.X), rtol=0, atol=1e-6)
     assert frame["changed"].sum() == result.changes["changed"].sum()
     np.testing.assert_array_equal(frame["right_by_record"], frame["g_decision"] == frame["label"])
-    np.testing.assert_allclose(frame["f_certainty"], np.maximum(frame["f_score"], 1 - frame["f_score"]), atol=1e-12)
-    np.testing.assert_array_equal(frame["refits_that_change"], again.share)
+    np.testing.assert_allclose(frame["f_certainty"], np.maximum(frame["f_score"], 1 - frame["f_score"]), atol=1e-6)
+    np.testing.assert_allclose(frame["refits_that_change"], again.share, rtol=0, atol=1e-6)
 
 
 @pytest.mark.slow  # one that counts is by default
@@ -415,8 +415,8 @@ def test_an_update_that_may_shift_is_told_in_report_and_predictions():
     result = fit_result(replace(defaults("law_school"), update="affine"))
     frame = pd.read_csv(io.BytesIO(predictions_csv(result, refits(result))))
     X = result.scene.test.X
-    np.testing.assert_allclose(frame["s"], result.g.ratio_and_shift(X)[1], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(frame["g_score"], result.g.predict_proba(X)[:, 1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(frame["s"], result.g.ratio_and_shift(X)[1], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(frame["g_score"], result.g.predict_proba(X)[:, 1], rtol=0, atol=1e-6)
     assert "s" not in pd.read_csv(io.BytesIO(predictions_csv(fitted(), refits(fitted()))))
     told = Reader(report(result)).text
     assert "Update multiply and shift" in told
@@ -433,7 +433,7 @@ def test_an_update_that_may_shift_is_told_in_report_and_predictions():
 def test_an_update_that_counts_decisions_is_told_in_report_and_predictions():
     result = fit_result(replace(defaults("law_school"), update="decisions", lambda_fair=6.0))
     frame = pd.read_csv(io.BytesIO(predictions_csv(result, refits(result))))
-    np.testing.assert_allclose(frame["balance"], result.g.balance(result.scene.test.X), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(frame["balance"], result.g.balance(result.scene.test.X), rtol=0, atol=1e-6)
     assert ((frame["balance"] > 0) == frame["g_decision"]).all()
     assert not {"r", "s"} & set(frame)
     told = Reader(report(result)).text
@@ -515,7 +515,7 @@ def test_the_page_offers_seven_files_for_the_model_of_the_sliders():
 def test_the_page_with_another_base_model_and_a_bad_link():
     app = fine(run(PAGE, data="german", f="gradient_boosting", lambda_fair="nan"))
     assert app.warning
-    assert "f included" in words(app)
+    assert "f is included" in words(app)
 
 
 def test_a_page_without_a_server_is_made_when_asked_for(monkeypatch):

@@ -292,10 +292,26 @@ def test_what_is_wrong_with_the_opening_model_is_said_first_and_the_papers_form_
     monkeypatch.setattr(page, "concerns_in_words", lambda result: [f"Trouble at {result.settings.lambda_fair:g}."])
     app = use_the_example()
     assert told(app, "Trouble at 4.")
-    assert "They open by counting changed decisions." in app.success[0].value
+    assert app.query_params["update"] == "decisions"
     app = button(app, "Open with the paper's form").click().run()
     fine(app)
     assert (app.query_params["update"], app.query_params["lambda_fair"]) == ("ratio", "2")
+
+
+def test_the_rows_of_a_spreadsheet_add_up_and_an_impossible_age_is_named():
+    people = example_table(1500).drop(columns="model_score").astype(object)
+    people.loc[3, ["group", "hired"]], people.loc[4, "group"], people.loc[5, "hired"] = None, None, None
+    people["age"] = [999, *(20 + number % 50 for number in range(1499))]
+    sums = {"applicant": "Total", "age": 22_000}
+    app = upload(pd.concat([people, pd.DataFrame([{}, sums])], ignore_index=True))
+    assert told(app, "“age” holds 999 in 1 row")
+    fine(button(app, "Use these data").click().run())
+    own = app.session_state["held_own_data"].task
+    out = sum(step.count for step in app.session_state["held_your_data"].told if "left out" in step.what)
+    assert out == 2
+    assert len(own.y) + len(own.sealed) + out == 1500
+    groups = sum(int(metric.value.replace(",", "")) for metric in app.metric)
+    assert groups + int((own.sensitive < 0).sum()) == len(own.y)
 
 
 def test_a_loss_of_accuracy_is_said_first():

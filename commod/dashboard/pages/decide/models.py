@@ -14,6 +14,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, features_of, in_words
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.methods import Form, label_of, on_explore, own_method
 from commod.dashboard.views.model import known_splits
 from commod.decisions import (
@@ -50,10 +51,15 @@ asked_refits: PageState[set[tuple[SceneKey, str]]] = PageState("decide_refits", 
 shown: PageState[str] = PageState("decide_shown", str)
 
 
-def take_setting(there: Settings) -> None:
-    """Callback: go to a setting, and show what is required of it."""
-    session.go_to(there)
-    shown.set("verdict")
+def offer_setting(place: Any, label: str, there: Settings, **how: Any) -> None:
+    """A button that goes to a setting and shows what is required of it."""
+
+    def take() -> None:
+        session.go_to(there)
+        shown.set("verdict")
+
+    why_not = None if session.can_go_to(there) else tip("frozen")
+    place.button(label, icon=":material/tune:", on_click=take, disabled=bool(why_not), help=why_not, **how)
 
 
 @dataclass(frozen=True)

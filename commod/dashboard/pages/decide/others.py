@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -18,10 +19,9 @@ from commod.dashboard.pages.decide.models import (
     asked_refits,
     candidates_in_order,
     form_of,
-    take_setting,
+    offer_setting,
 )
 from commod.dashboard.pages.decide.verdict import answer_in_words, paint_table
-from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import methods as sweeps
@@ -29,6 +29,8 @@ from commod.dashboard.views.checks import verdict_in_words
 from commod.decisions import Requirements
 from commod.experiments import Sweep, checks
 from commod.uploads.limits import count_of
+
+NEXT = "Next: [change a requirement](#required), [compare the models](#others) or [sign a decision](#sign)."
 
 
 def _standing(one: Candidate) -> tuple[bool, int, int]:
@@ -43,6 +45,8 @@ class Beside:
     settings: Settings
     result: FitResult
     required: Requirements
+    answer: Any  # the places of what is said of the others, and of what to do next
+    next_step: Any
 
     def __post_init__(self) -> None:
         self._lacked = [task for task in self._own_refits() if get(task) is None]  # not in what is drawn from now on
@@ -50,30 +54,30 @@ class Beside:
     def draw(self) -> None:
         """The table with what is known, and pictures of it."""
         own = sweeps.own_method(self.settings)
-        self.names = list(dict.fromkeys([*sweeps.choose_methods(self.settings), own]))
+        with st.expander("Choose the methods"):
+            self.names = list(dict.fromkeys([*sweeps.choose_methods(self.settings), own]))
         self.form = sweeps.own_form(self.settings, form_of(self.settings, self.required))
         self.found = sweeps.known(self.settings, self.names, self.form)
-        self.told, self.progress = st.empty(), st.empty()
+        self.progress = st.empty()
         self.candidates = self._candidates(self.found)
         self._lacked += [task for _, task in self._refits()]
-        self.told.markdown(answer_in_words(self.candidates, waiting=self.waits))
+        self.answer.markdown(f"{answer_in_words(self.candidates, waiting=self.waits)} {NEXT}")
         self.rows = paint_table(st, self.candidates, self.result)
         self._offer_best()
         self.refitting = st.empty()
-        self._offer_refits()
+        self._offer_refits(st.empty())
         self.note = st.empty()
         self._note()
-        st.caption(tip("four_fifths_law"))
+        with st.expander("What US law says"):
+            st.caption(tip("four_fifths_law"))
         self._go_on()
 
     def _note(self) -> None:
         searched = 1 + sum(len(sweep.models) for sweep in self.found.values())
         self.note.caption(
-            f"A search for less discriminatory alternatives: {count_of(searched, 'model')} searched"
-            f"{' so far' if self.waits else ''}. Of each method "
-            "the most accurate that meets the requirements, else the nearest; chosen on the people on whom it is "
-            "judged, which flatters it a little. In brackets: 95\u00a0% interval over people. ○: must be told "
-            "everyone's group."
+            f"{count_of(searched, 'model')} searched{' so far' if self.waits else ''}. The table has each method's "
+            "most accurate model that meets the requirements, else the nearest; chosen on the people on whom it is "
+            "judged, which flatters it. In brackets: 95\u00a0% interval over people. ○: needs everyone's group."
         )
 
     def _go_on(self) -> None:
@@ -94,22 +98,14 @@ class Beside:
 
     def _offer_best(self) -> None:
         """One click to COMMOD's best, of several that with the fewest worse off, if it is better than the screen's."""
-        place, offered = st.empty(), [one for one in self.candidates[1:] if one.there is not None]
+        offered = [one for one in self.candidates[1:] if one.there is not None]
         best = max(offered, key=lambda one: (*_standing(one), -one.facts.worse), default=None)
         if best is None or best.there is None or _standing(best) <= _standing(self.candidates[0]):
             return
-        free = session.can_go_to(best.there)
-        with place.container(border=True, horizontal=True, vertical_alignment="center"):
+        with self.next_step.container(border=True, horizontal=True, vertical_alignment="center"):
             text = verdict_in_words(best.checked, best.facts.people, f"{sweeps.label_of(best.name)} at {best.setting}")
             st.markdown(f"{text} It makes {AS_F}." if best.is_as_f else text)
-            st.button(
-                "Take this setting",
-                icon=":material/tune:",
-                on_click=take_setting,
-                args=(best.there,),
-                disabled=not free,
-                help=None if free else tip("frozen"),
-            )
+            offer_setting(st, "Take this setting", best.there)
 
     # ---- what may take a while ----
 
@@ -132,9 +128,9 @@ class Beside:
             for task in again(self.settings, self.result, one.cell)
         ]
 
-    def _offer_refits(self) -> None:
+    def _offer_refits(self, place: Any) -> None:
         """A button for the refits of the others."""
-        missing, place = [task for _, task in self._refits_of_others() if get(task) is None], st.empty()
+        missing = any(get(task) is None for _, task in self._refits_of_others())
         if missing and self.settings.problem() not in asked_refits():
             place.button(
                 "Refit the others, too",
@@ -155,7 +151,7 @@ class Beside:
     def _paint(self, found: dict[str, Sweep]) -> None:
         self.found, self.candidates = dict(found), self._candidates(found)
         self._note()
-        self.told.markdown(answer_in_words(self.candidates, waiting=True))
+        self.answer.markdown(f"{answer_in_words(self.candidates, waiting=True)} {NEXT}")
         paint_table(self.rows, self.candidates, self.result)
 
     def _pending(self, name: str, task: ComputeTask) -> Pending:

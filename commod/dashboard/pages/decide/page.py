@@ -10,6 +10,7 @@ from commod.dashboard.pages.decide.sealed import draw_sealed
 from commod.dashboard.pages.decide.sign import draw_sign
 from commod.dashboard.pages.decide.uploaded_record import draw_uploaded_record
 from commod.dashboard.state import session
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip, words
 from commod.dashboard.views import frame
 from commod.dashboard.views import methods as sweeps
@@ -22,47 +23,44 @@ EXPLAINED = "\n\n".join(
 )
 
 # The page's answer to the question in its title.
-ANSWERS = {
-    "pass": "Yes, by what you require.",
-    "fail": "No, by what you require.",
-    "cannot tell": "Cannot be told yet.",
-    "does not apply": "There is nothing to check.",
-}
+ANSWERS = {"pass": "Yes", "fail": "No", "cannot tell": "Cannot tell yet", "does not apply": "Nothing to check"}
 
 
 def show() -> None:
-    """The page, from top to bottom."""
+    """The page, from top to bottom: the answer, what is required, other models, and the signature."""
     frame.page("pages/decide.py")
-    st.title("Would you sign this model?")
+    st.title("Would you sign this model?", anchor="verdict", help=EXPLAINED)
     # Who may choose the split may choose the verdict; the others are requirements here.
-    result = current_model(without=("seed", "direction", "without", "reason"))
+    result, required = current_model(without=("seed", "direction", "without", "reason")), session.requirements()
     session.keep_link(**sweeps.link())
-    place = st.empty()
+    top = st.container()
     st.header("What do you require?", anchor="required", help=rules_in_words(session.current().task_name))
-    required = draw_requirements()
+    draw_requirements()
     draw_sealed(result)
     if not required:
-        place.markdown("Say what a model must do. Each requirement is checked on people it has not learnt from.")
+        top.markdown(
+            f"Choose below what the model must do. It is then checked here.\n\n{escape_markdown(result.verdict)}"
+        )
         go_on()  # nothing
         pairs.show(required)
         checking = draw_uploaded_record()
         session.keep_link(**sweeps.link())
         draw_pending(checking)
         return
-    beside = others.Beside(session.current(), result, required)
     answers, here = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
-    sentence = verdict_in_words(here.checked, here.facts.people, "The model on your screen")
-    place.markdown(f"**{ANSWERS[here.verdict]}** {sentence}")
-    st.header("Does it hold?", anchor="verdict", help=EXPLAINED)
-    verdict.draw_verdict(here, required, answers)
+    with top:
+        sentence = verdict_in_words(here.checked, here.facts.people, "It")
+        st.markdown(f"**{ANSWERS[here.verdict]}.** {sentence}\n\n{escape_markdown(result.verdict)}")
+        verdict.draw_verdict(here, required, answers)
+        beside = others.Beside(session.current(), result, required, st.empty(), st.empty())
     st.header("Does another model do better?", anchor="others", help=tip("lda"))
     beside.draw()
-    pairs.show(required)
     st.header("Sign the decision", anchor="sign")
     tried = session.tried_on(result.settings.data)
     tried["limits"].add(hash(required))
     tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)
     draw_sign(result, beside.candidates, required, growing=beside.waits)
+    pairs.show(required)
     checking = draw_uploaded_record()
     session.keep_link(**sweeps.link())
     if part := shown():

@@ -7,12 +7,11 @@ from functools import partial
 
 import streamlit as st
 
-from commod.dashboard.pages.decide.models import form_of, take_setting
+from commod.dashboard.pages.decide.models import form_of, offer_setting
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.methods import Form
 from commod.dashboard.views.pairs import Offer, bullets, in_peoples_words, offer_of
 from commod.dashboard.views.room import say_aloud
@@ -78,8 +77,8 @@ def show(required: Requirements) -> None:
 
 def _invite(settings: Settings) -> None:
     st.markdown(
-        f"Not sure what to require? Say of {FEWEST} to {MOST} pairs of models which one you would rather answer for. "
-        "Each question is chosen by your answers so far. The end is a setting, and how consistent you were."
+        f"Not sure what to require? Of {FEWEST} to {MOST} pairs of models, say which one you would rather answer for. "
+        "Your answers lead to a setting."
     )
     st.button("Begin", icon=":material/compare_arrows:", key="pairs_begin", on_click=_begin, args=(settings,))
 
@@ -177,17 +176,7 @@ def _take(there: Settings) -> None:
         st.button("This is the setting of the sliders", disabled=True, key="pairs_take", icon=":material/check:")
         return
     there = there.looked_at_as(session.current())
-    free = session.can_go_to(there)
-    st.button(
-        "Take this setting",
-        type="primary",
-        key="pairs_take",
-        icon=":material/tune:",
-        disabled=not free,
-        help=None if free else tip("frozen"),
-        on_click=take_setting,
-        args=(there,),
-    )
+    offer_setting(st, "Take this setting", there, type="primary", key="pairs_take")
 
 
 def certainty_in_words(found: Preference) -> str:

@@ -20,17 +20,18 @@ def rules_in_words(task: str) -> str:
     return "\n\n".join(f"**{rule.title}**: {rule.meaning}" for rule in rules_of(task).values())
 
 
-def draw_requirements() -> Requirements:
-    """The requirements, to be chosen; returns them."""
+def draw_requirements() -> None:
+    """The requirements, to be chosen."""
     required, task = session.requirements(), session.current().task_name
     rules = rules_of(task)
     st.pills(
-        "Switch on what a model must do, and say how much of it.",
+        "Switch on what the model must do, then set the numbers.",
         list(rules),
         selection_mode="multi",
         format_func=lambda name: rules[name].words.format("…"),
         **mirrored("required", list(required.limits), _switch),
     )
+    st.caption(f"P-Rule: {RULES['p_rule'].meaning}")
     # As many places whatever is required: what moves would leave a dead copy behind until all below is computed.
     with st.container(horizontal=True, gap="small"):
         for name, limit in required.limits.items():
@@ -55,15 +56,18 @@ def draw_requirements() -> Requirements:
             width=320,
             **mirrored("required_direction", required.direction, lambda name: _take(direction=name)),
         )
-    place = st.empty()
+    place, label = st.empty(), "Begin with an example, the four-fifths rule: P-Rule at least 0.8"
     if not required:
-        _offer_example(place)
-    return required
+        place.button(label, icon=":material/add_task:", on_click=session.require, args=(EXAMPLE,))
 
 
 def _limit(rule: Rule, limit: float) -> None:
     """The number of a requirement, in percent where it is a share."""
     whole = 100.0 if rule.percent else 1.0
+
+    def take(number: float) -> None:
+        _take(**{rule.name: round(number / whole, 8)})
+
     st.number_input(
         f"{rule.title} (%)" if rule.percent else rule.title,
         0.0,
@@ -72,11 +76,7 @@ def _limit(rule: Rule, limit: float) -> None:
         format="%.1f" if rule.percent else "%.3f",
         help=rule.meaning,
         width=210,
-        **mirrored(
-            f"required_{rule.name}",
-            round(limit * whole, 6),
-            lambda number: _take(**{rule.name: round(number / whole, 8)}),
-        ),
+        **mirrored(f"required_{rule.name}", round(limit * whole, 6), take),
     )
 
 
@@ -91,14 +91,3 @@ def _take(**changes: Any) -> None:
         session.require(replace(session.requirements(), **changes))
     except RequirementsError:  # a forged message: no widget here brings such a value
         return
-
-
-def _offer_example(place: Any) -> None:
-    with place.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown("Nothing is required yet. Begin with an example:")
-        st.button(
-            "The four-fifths rule: P-Rule at least 0.8",
-            icon=":material/add_task:",
-            on_click=session.require,
-            args=(EXAMPLE,),
-        )

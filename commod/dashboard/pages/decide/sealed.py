@@ -38,7 +38,7 @@ def draw_sealed(result: FitResult) -> None:
         return
     text = f"{len(sealed.known()):,} people are sealed: no page looks at them. Your decision opens them."
     if times := len(openings(data)):
-        text = f"The sealed people were opened {count_of(times, 'time')}. If you decide again, the record says so."
+        text = f"The sealed people were opened {count_of(times, 'time')}. A decision signed again says so."
     practice = " This is practice, since the data are public. On your own data it counts." if shipped else ""
     st.caption(f":material/lock: {text}{practice}")
 

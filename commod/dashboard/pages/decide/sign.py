@@ -111,9 +111,9 @@ def _say_how_it_stands(decided: Candidate) -> None:
     if decided.collapse:
         text += f" {decided.collapse}"
     if decided.verdict != "pass":
-        text += " It can be signed all the same: the record says so."
+        text += " You can sign it all the same: the signed decision says so."
     if decided.facts.changed and not decided.facts.n_refits:
-        text += " There are no refits of it yet, so the record will tell of intervals over people only."
+        text += " There are no refits of it yet, so the signed decision will have intervals over people only."
     st.caption(escape_markdown(text))
 
 
@@ -153,7 +153,7 @@ def _reason(one: Candidate, decided: Candidate) -> str:
     st.text_input(
         f"Why not {one.subject}",
         max_chars=MAX_LINE,
-        placeholder=f"{usual}{SUGGESTED}" if usual else f"Say why; else the record says “{NO_REASON}”",
+        placeholder=f"{usual}{SUGGESTED}" if usual else f"Say why; else the signed decision says “{NO_REASON}”",
         **mirrored(f"sign_why_{one.name}", reason, take),
     )
     return reason or (f"{usual}{SUGGESTED}" if usual else NO_REASON)
@@ -232,7 +232,7 @@ def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements)
                 "replace it."
             )
         with st.container(horizontal=True, vertical_alignment="center"):
-            offer("Decision as JSON", record_json(record).encode(), FILE_NAME, key="decision_json")
+            offer("Signed decision as JSON", record_json(record).encode(), FILE_NAME, key="decision_json")
             st.page_link("pages/take_home.py", label="The report has a page of it", icon=":material/description:")
         st.caption(
             f"Its hash `{record['sha256'][:16]}…` shows accidental changes, not forgery. "

@@ -38,7 +38,7 @@ def draw_uploaded_record() -> Pending | None:
     st.header("Check a signed decision", anchor="check")
     here = uploaded_record()
     st.file_uploader(
-        "The file of a decision (JSON)",
+        "A signed decision (JSON)",
         type=["json"],
         key=f"decision_upload_{here.uploads}",
         on_change=upload_record,

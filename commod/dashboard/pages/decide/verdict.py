@@ -1,4 +1,4 @@
-"""Does it hold? The verdict on the model of the sliders, and the others beside it."""
+"""The verdict on the model of the sliders, and the others beside it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,11 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, keeping
+from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, keeping, offer_setting
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import piece, style
-from commod.dashboard.views.checks import changing_table, lines_of_verdicts
+from commod.dashboard.views.checks import changing_table, first_capital, lines_of_verdicts
 from commod.dashboard.views.impact import BEYOND, FOUR_FIFTHS, impact_in_words
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
 from commod.decisions.verdicts import rounded
@@ -28,16 +27,14 @@ ONE_WAY = {"improve": "nobody can lose", "worsen": "nobody can gain"}
 
 def draw_verdict(shown: Candidate, required: Requirements, answers: Mapping[str, Answer]) -> None:
     """A line for each requirement with what it would take, and bad signs besides."""
+    collapse, lines, more, keep = (st.empty() for _ in range(4))  # as many places whatever the verdict is
     if shown.collapse:
-        st.warning(
-            "This model has collapsed. Do not use it, whatever requirements it meets. "
-            + escape_markdown(shown.collapse),
-            icon=":material/warning:",
-        )
-    st.markdown(lines_of_verdicts(shown.checked))
+        text = f"This model has collapsed. Do not use it, whatever requirements it meets. {shown.collapse}"
+        collapse.warning(escape_markdown(text), icon=":material/warning:")
+    lines.markdown(lines_of_verdicts(shown.checked))
     if text := worth_knowing(answers, required):
-        st.markdown(f":orange[:material/error:] **Not required, yet worth knowing:** {escape_markdown(text)}")
-    _offer_to_keep(shown, required)
+        more.markdown(f":orange[:material/error:] **Not required, but important:** {escape_markdown(text)}")
+    _offer_to_keep(shown, required, keep)
 
 
 def worth_knowing(answers: Mapping[str, Answer], required: Requirements) -> str:
@@ -46,24 +43,16 @@ def worth_knowing(answers: Mapping[str, Answer], required: Requirements) -> str:
     return " ".join(answer.sentence for answer in doubtful if answer.mark in ("look", "bad"))
 
 
-def _offer_to_keep(shown: Candidate, required: Requirements) -> None:
+def _offer_to_keep(shown: Candidate, required: Requirements, place: Any) -> None:
     """One click to the setting that keeps features out and to a direction, where the model on the screen does not."""
     verdicts = shown.checked.set_index("requirement")["verdict"]
     if all(verdicts.get(name, "pass") == "pass" for name in ("kept_out", "direction")):
         return
     here = session.current()
     there = keeping(here, required)
-    free = session.can_go_to(there)
     values = {"kept_out": "keep these features out", "direction": ONE_WAY.get(required.direction, "")}
     broken = [values[name] for name in values if verdicts.get(name, "pass") != "pass"]
-    st.button(
-        f"Train it so: {' and '.join(broken)}",
-        icon=":material/tune:",
-        on_click=session.go_to,
-        args=(there,),
-        disabled=not free,
-        help=None if free else tip("frozen"),
-    )
+    offer_setting(place, f"Train it so: {' and '.join(broken)}", there)
 
 
 def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
@@ -80,7 +69,7 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
         text = f"no other model meets everything{' beyond doubt' if perhaps else ''}"
     if perhaps:
         text += f"; {listed(perhaps)} might"
-    return f"**{'So far, ' + text if waiting else _heading(text)}.**"
+    return f"**{'So far, ' + text if waiting else first_capital(text)}.**"
 
 
 # ---- side by side ----
@@ -97,7 +86,7 @@ def table_html(candidates: Sequence[Candidate], result: FitResult) -> Markup:
     rows: list[tuple[str, list[tuple[str, str, str]]]] = [("All together", [_together(one) for one in candidates])]
     for place, wanted in enumerate(first["wanted"]):
         cells = [_cell(one.checked.iloc[place].to_dict(), one) for one in candidates]
-        rows.append((_heading(wanted), cells))
+        rows.append((first_capital(wanted), cells))
     changed = [
         ("", f"{one.facts.changed:,}", f"{one.facts.better:,} better off\n{one.facts.worse:,} worse off")
         for one in candidates
@@ -165,8 +154,3 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
     else:
         parts.append(row["sentence"])
     return _KINDS[verdict], f"{VERDICTS[verdict]} {verdict}", "\n".join(parts)
-
-
-def _heading(wanted: str) -> str:
-    """A requirement at the beginning of a line; f stays f."""
-    return wanted if wanted.startswith("f ") else with_capital(wanted)

@@ -26,7 +26,6 @@ from commod.dashboard.views.explained import cached_cards, tree_of
 from commod.explain.checks import CHECKS, Answer
 from commod.explain.concepts import guess_in_words, starts_in_words
 from commod.metrics.figures import CRITERIA, Figure, key_figures
-from commod.wording import listed
 
 MARKS = "ABCD"
 
@@ -147,8 +146,10 @@ def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
     notes = [text for name, text in _DIFFERENT.items() if _differ(shown, name)]
     if notes:
         st.info(" ".join(notes), icon=":material/balance:")
-    settings, equal = _settings(shown)
-    figures = list(_figures(shown))
+    st.markdown(
+        "\n".join(f"- **{escape_markdown(one.title)}.** {escape_markdown(one.result.verdict)}" for one in shown)
+    )
+    settings, figures = _settings(shown), list(_figures(shown))
     jobs = [(tasks.merit(one.result), tasks.refits(one.result)) for one in shown]
 
     def table() -> Markup:
@@ -159,8 +160,10 @@ def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
 
     place = changing_table(st, table())
     fair = "; ".join(f"{figure.in_sentence}: {figure.fair} is fair" for figure in key_figures() if figure.fair)
-    same = f" Equal in all, and not shown: {listed(equal)}." if equal else ""
-    st.caption(f"On test people, with 95 % intervals in [ ]. {fair}.{same}", help=checks_in_words())
+    st.caption(
+        f"On test people, with 95 % intervals in [ ]. {fair}. Settings that are equal in all are left out.",
+        help=checks_in_words(),
+    )
     _overlap(shown)
     _inside(shown)
 
@@ -182,8 +185,8 @@ def _share_f(shown: Sequence[Shown]) -> bool:
 # ---- the rows of the table ----
 
 
-def _settings(shown: Sequence[Shown]) -> tuple[list[list[str]], list[str]]:
-    """The settings that differ, and the names of the others."""
+def _settings(shown: Sequence[Shown]) -> list[list[str]]:
+    """The settings that differ."""
     noted = ("note",) if any(one.settings.reason for one in shown) else ()
     columns = [
         described(one.settings, "scene", "model", *noted) | {"fairness": CRITERIA[one.settings.fairness].title}
@@ -192,10 +195,8 @@ def _settings(shown: Sequence[Shown]) -> tuple[list[list[str]], list[str]]:
     named = {CONTROLS[name].heading: [column[name] for column in columns] for name in columns[0]}
     if any(one.run.requirements for one in shown):
         named["Required"] = ["; ".join(one.run.requirements.in_words) or "nothing" for one in shown]
-    differs = {name: len(set(values)) > 1 or len(shown) == 1 for name, values in named.items()}
     of_f = ["–"] * _share_f(shown)
-    rows = [[name, *of_f, *values] for name, values in named.items() if differs[name]]
-    return rows, [name for name in named if not differs[name]]
+    return [[name, *of_f, *values] for name, values in named.items() if len(set(values)) > 1 or len(shown) == 1]
 
 
 def _figures(shown: Sequence[Shown]) -> Iterator[list[str]]:

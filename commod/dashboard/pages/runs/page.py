@@ -87,10 +87,7 @@ def _tell() -> None:
     for notice in here.notices:
         st.warning(escape_markdown(notice), icon=":material/info:")
     if any(run.is_own for run in here.runs):
-        st.info(
-            tip("own_runs"),
-            icon=":material/lock:",
-        )
+        st.info(tip("own_runs"), icon=":material/lock:")
 
 
 def _overview(place: Any = st) -> Any:

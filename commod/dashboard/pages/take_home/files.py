@@ -30,7 +30,7 @@ def predictions_csv(result: FitResult, refits: Refits | None) -> bytes:
     empty where the decision stays), ``label, f_score, r, g_score, f_decision, g_decision, changed, right_by_record``
     (whether g's decision is the label; with a shift, ``s`` follows ``r``, and where a balance decides, ``balance``
     stands in their place), ``f_certainty`` (the probability that f gives to its decision) and ``refits_that_change``
-    (share; only with refits); labels, decisions, ``changed`` and ``right_by_record`` are 0 or 1.
+    (share; only with refits), all to six decimals; labels, decisions, ``changed`` and ``right_by_record`` are 0 or 1.
     """
     scene = result.scene
     test, g = scene.test, result.g
@@ -58,7 +58,7 @@ def predictions_csv(result: FitResult, refits: Refits | None) -> bytes:
     )
     if refits is not None:
         frame["refits_that_change"] = refits.share
-    return safe_csv(frame, for_spreadsheets=False)
+    return safe_csv(frame.round(6), for_spreadsheets=False)
 
 
 def model_card(result: FitResult, code: str, date: str) -> str:

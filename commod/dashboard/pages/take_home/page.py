@@ -37,7 +37,7 @@ LOADER = "commod_portable.py"
 # Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
 REPORT_SIZE = 50_000
 # Of a test row among the predictions. Of more rows than this, nobody waits for refits to get them.
-ROW_SIZE, MANY_ROWS = 110, 20_000
+ROW_SIZE, MANY_ROWS = 70, 20_000
 
 
 def show() -> None:
@@ -77,17 +77,15 @@ def exports(
     """
     spec = result.task.spec
     code = to_python(result.settings)
-    sizes, sums = _sizes(result.settings, result), "the balance" if result.g.decides else "r"
-    many = len(result.scene.test) > MANY_ROWS
-    again = "" if many else ", and how often it would happen again"
-    of_f = {"column": "with f's scores read from their column", "given": "with f's scores to be passed along"}
+    sizes, many = _sizes(result.settings, result), len(result.scene.test) > MANY_ROWS
+    of_f = {"column": "f's scores are read from their column", "given": "f's scores are to be passed along"}
     return [
         Export(
             "Report",
             "HTML",
             ":material/description:",
-            "Start here. For those who decide: verdicts, figures and charts, who changed and why, what US and EU law "
-            "asks for, and limits. To read, print or send on.",
+            "Start here: verdicts, figures, who changed and why, what US and EU law asks for, and limits. To read, "
+            "print or send on.",
             file_name(result, "bias_profile", "html"),
             f"about {_size(REPORT_SIZE)}",
             partial(_report, result, settings, code, required, record),
@@ -96,9 +94,8 @@ def exports(
             "Predictions",
             "CSV",
             ":material/table:",
-            f"For your spreadsheet: a row for each of the {len(result.scene.test):,} test {spec.people}, with group, "
-            f"what changed, label, scores and decisions of f and g, {sums}, how sure f was{again}. 1 is "
-            f"“{spec.outcomes[1]}”.",
+            f"For your spreadsheet: what f and g decide about each of the {len(result.scene.test):,} test "
+            f"{spec.people}, and who changes. 1 is “{spec.outcomes[1]}”.",
             file_name(result, "predictions", "csv"),
             f"about {_size(len(result.scene.test) * ROW_SIZE)}",
             lambda: predictions_csv(result, None if many else result_of(tasks.refits(result))),
@@ -107,18 +104,18 @@ def exports(
             "Impact ratios",
             "CSV",
             ":material/balance:",
-            "For an auditor: selection rates and impact ratios of f and g by category, in the form of New York City's "
-            "Local Law 144. It is not itself an independent audit.",
+            "For an auditor: selection rates and impact ratios of f and g, in the form of New York City's Local Law "
+            "144. It is not itself an independent audit.",
             file_name(result, "impact_ratios", "csv"),
             "about 2 kB",
-            lambda: safe_csv(impact_ratios(result)),
+            lambda: safe_csv(impact_ratios(result).round(6)),
         ),
         Export(
             "Model",
             "JSON",
             ":material/data_object:",
-            f"For deciding elsewhere: how a row is read, {sums} and its concepts, "
-            f"{of_f.get(sizes['f'], 'f included')}. The page “Still true?” holds later people against it.",
+            f"For deciding about new people elsewhere; {of_f.get(sizes['f'], 'f is included')}. The page “Still true?” "
+            "checks it on later people.",
             file_name(result, "model", "json"),
             _size(sizes["json"]),
             lambda: result.as_json().encode(),
@@ -127,7 +124,7 @@ def exports(
             "Loader",
             "Python",
             ":material/extension:",
-            "For running the model where this project is not installed: one file that needs only numpy.",
+            "Runs the model file where this project is not installed. Needs only numpy.",
             LOADER,
             _size(len(_loader())),
             _loader,
@@ -136,7 +133,7 @@ def exports(
             "Recipe",
             "Python",
             ":material/code:",
-            "For training the same model again with the library, from the data on.",
+            "Trains the same model again with the library.",
             file_name(result, "model", "py"),
             _size(len(code.encode())),
             code.encode,
@@ -145,8 +142,7 @@ def exports(
             "Model card",
             "Markdown",
             ":material/id_card:",
-            "For publishing g: what it is for, its figures and caveats, as model hubs read them. Save it as README.md "
-            "beside the model.",
+            "For publishing g: its purpose, figures and caveats. Save it as README.md beside the model.",
             file_name(result, "model_card", "md"),
             "about 5 kB",
             lambda: model_card(result, code, _today()).encode(),
@@ -159,6 +155,8 @@ def _files(result: FitResult, settings: Settings) -> Pending | None:
     st.caption(escape_markdown(f"The model of the sliders: {result.task.spec.title}, {in_words(result.settings)}."))
     if (record := signed_decision()) is not None:
         st.info(escape_markdown(signed_in_words(result, record)), icon=":material/lock:")
+    else:
+        st.page_link("pages/decide.py", label="Sign a decision first, and the report has it", icon=":material/gavel:")
     report, *others = exports(result, settings, session.requirements(), record)
     first, second = (column.container(border=True, height="stretch") for column in st.columns(2, gap="small"))
     _file(report, first)
@@ -181,8 +179,8 @@ def _file(export: Export, place: Any) -> None:
 def _page(result: FitResult) -> Pending | None:
     """A page that needs no server, which takes minutes to make: begun when somebody asks for it."""
     st.markdown(
-        "**Page without a server** (about 1 MB)  \nFor a class or a colleague: all sliders and three questions in "
-        "one file. It opens on any phone or computer, without a network."
+        "**Page without a server** (about 1 MB)  \nFor a class or a colleague: all sliders and a short lesson in one "
+        "file. It opens on any phone or computer, without a network."
     )
     settings, own = result.settings, not is_shipped(result.task.name)
     rows = own and st.checkbox(f"Put rows of up to {MOST_PEOPLE} test people into the file", key="take_rows")
@@ -213,8 +211,7 @@ def _how_to(result: FitResult) -> None:
         st.code(_usage(result), language=None, wrap_lines=True)
         st.caption(
             "Rows are dicts, or one dict of columns (a DataFrame will do). Cells may be texts, as `csv.DictReader` has "
-            "them: they are read as they were here, numbers, words for “missing” and levels alike. The report says "
-            "what each column must hold; the format is described at the top of the loader."
+            "them. The report says what each column must hold; the top of the loader describes the format."
         )
 
 

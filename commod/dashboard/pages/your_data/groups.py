@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from commod.dashboard.pages.your_data.draft import draft, kept, select
@@ -145,7 +146,7 @@ def _put_apart(column: str) -> None:
 def _choose_among(choice: Choice) -> tuple[str, ...]:
     """The groups that are looked at; all of them at first, but for those of hardly anybody."""
     here = draft()
-    rows = {str(group): int(count) for group, count in own_groups.groups_of(here.frame, choice).value_counts().items()}
+    rows = {str(group): int(count) for group, count in _groups_with_outcome(choice).value_counts().items()}
     name = f"groups_{CROSS.join(rows)}"
     chosen = here.chosen.get(name, list(roles.guess_groups(here.frame, choice)))
     st.multiselect(
@@ -154,24 +155,21 @@ def _choose_among(choice: Choice) -> tuple[str, ...]:
         format_func=lambda group: f"{group} ({rows[group]:,})",
         **mirrored(f"own_{name}", chosen, lambda groups: here.chosen.update({name: groups})),
     )
-    few = [
-        f"{group} ({count:,})"
-        for group, count in rows.items()
-        if group not in chosen and count < own_groups.LEAST_IN_GROUP
-    ]
-    if few:
-        st.caption(
-            escape_markdown(
-                f"Not among them, since fewer than {own_groups.LEAST_IN_GROUP} rows are too few to train and test on: "
-                f"{', '.join(few)}. Put them together with others, or bring more rows."
-            )
-        )
+    least = own_groups.LEAST_IN_GROUP
+    if few := [f"{group} ({count:,})" for group, count in rows.items() if group not in chosen and count < least]:
+        text = f"Left out, since fewer than {least} rows are too few: {', '.join(few)}. Put them together with others."
+        st.caption(escape_markdown(text))
     return tuple(chosen)
+
+
+def _groups_with_outcome(choice: Choice) -> pd.Series:
+    frame = draft().frame
+    return own_groups.groups_of(frame[own_groups.outcomes_of(frame, choice).notna()], choice)
 
 
 def choose_unknown(choice: Choice) -> Choice:
     """What is done with rows whose group is not known, if there are any."""
-    unknown = int(own_groups.groups_of(draft().frame, choice).isna().sum())
+    unknown = int(_groups_with_outcome(choice).isna().sum())
     if not unknown:
         return choice
     what: Any = select(
@@ -179,7 +177,7 @@ def choose_unknown(choice: Choice) -> Choice:
         ["train", "drop"],
         "unknown",
         "train",
-        format_func={"train": "to train on; measured on the others", "drop": "left out"}.get,
+        format_func={"train": "train on them, measure on the others", "drop": "leave them out"}.get,
         help=tip("known_in_part"),
     )
     return replace(choice, unknown=what)
@@ -202,7 +200,7 @@ def draw_counts(choice: Choice) -> None:
     headings = ["Group", "Rows", f"{choice.target}: {' or '.join(choice.good_values)}", "To test on, about"]
     st.html(html_table(headings, rows, caption="Rows of each group"))
     if lacking := len(draft().frame) - int(counted["rows"].sum()):
-        st.caption(f"{count_of(lacking, 'row')} of the file lack an outcome, or are of none of these groups.")
+        st.caption(f"Not counted: {count_of(lacking, 'row')} without an outcome, or of none of these groups.")
     if text := left_out_in_words(list(choice.groups), tested):
         st.caption(escape_markdown(text))
 

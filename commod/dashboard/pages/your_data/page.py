@@ -25,11 +25,12 @@ from commod.datasets import Choice, ChoiceError, load_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.own import Done
 from commod.datasets.roles import columns_of_roles
-from commod.experiments.start import FORMS, Start
-from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, count_of
+from commod.experiments.start import Start
+from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, count_of, short
 from commod.wording import with_capital
 
 EXAMPLE = "applicants.csv"
+ODD = "If that means “unknown” or is a mistake, empty or correct these cells in the file and upload it again."
 # Whether the data in use were taken just now.
 JUST_USED = "own_just_used"
 # A loss of accuracy that has to be said first.
@@ -42,7 +43,7 @@ COSTLY = 0.05
 def _bring() -> None:
     """Upload, or the example."""
     here = draft()
-    st.markdown(tip("bring_data", size=MAX_BYTES // 2**20, rows=MAX_ROWS, columns=MAX_COLUMNS))
+    st.markdown(tip("bring_data", size=MAX_BYTES // 2**20))
     left, right = st.columns([3, 2], gap="medium")
     types = [*FILE_TYPES, ".xls"]  # the last one is refused, with what to do
     left.file_uploader("Your file", type=types, key=f"upload_{here.uploads}", on_change=drafts.take)
@@ -53,8 +54,7 @@ def _bring() -> None:
             button("Open it here", "table", lambda: drafts.read(_example(), EXAMPLE, uploaded=False))
     if here.forgotten:
         gone, shown = (escape_markdown(text) for text in (here.forgotten, load_task(session.current().data).spec.title))
-        sentence = f"{gone} and all that was made of it is forgotten; the pages show {shown}."
-        st.success(sentence, icon=":material/delete:")
+        st.success(f"{gone} and all made of it is forgotten; the pages show {shown}.", icon=":material/delete:")
     if here.problem:
         st.error(escape_markdown(here.problem), icon=":material/error:")
 
@@ -72,8 +72,8 @@ def _choose() -> None:
     if here.table is None:
         return
     st.header(f"What is what in {escape_markdown(here.name)}")
-    for notice in here.table.notices:
-        st.info(escape_markdown(notice), icon=":material/info:")
+    if here.table.notices:
+        st.info(escape_markdown(" ".join(here.table.notices)), icon=":material/info:")
     text = "" if here.used else " What is chosen below is guessed: check it."
     st.caption(f"{len(here.frame):,} rows, {len(here.frame.columns)} columns.{text}")
     if (usable := len(columns_of_roles(here.guesses))) < 2:
@@ -98,6 +98,9 @@ def _choose() -> None:
         if leak.columns:
             title = "Leave it out" if len(leak.columns) == 1 else f"Leave these {len(leak.columns)} columns out"
             button(title, "", roles.leave_out, *leak.columns, key=f"leave_out_{place}")
+    for column, odd in here.guesses["odd"].items():
+        if odd and choice.kinds.get(column) != "leave out":
+            st.warning(escape_markdown(f"“{short(column)}” holds {odd}. {ODD}"), icon=":material/warning:")
     for concern in preview.concerns(choice):
         # The first stands above, as a question; the other is told at the top, of all rows.
         if (concern.kind == "turned" and not answered) or (concern.kind == "fair" and here.used == choice):
@@ -125,20 +128,17 @@ def _choice() -> tuple[Choice, Any]:
     named = (outcome.column, *choice.sensitive_columns)
     scores, out_of = roles.choose_scores(named)
     place = st.container()
-    person, time = roles.choose_split(outcome.column)
-    groups.choose_sealed(choice)
-    weight = roles.choose_weight((*named, scores, person, time))
-    taken = {weight: "weight", person: "who it is", scores: "scores of f"}
-    taken |= {**dict.fromkeys(choice.sensitive_columns, "sensitive"), outcome.column: "outcome"}
-    kinds = roles.choose_features({column: use for column, use in taken.items() if column})
-    merits = roles.choose_merits([column for column, kind in kinds.items() if kind == "number"])
-    missing: Any = st.radio(
-        "Missing values of features",
-        ["fill", "drop"],
-        format_func={"fill": "Fill in (median of numbers; a category of its own)", "drop": "Leave those rows out"}.get,
-        horizontal=True,
-        **kept("missing", here.chosen.get("missing", "fill")),
-    )
+    with st.expander("Columns, weights, missing values and sealed people"):
+        person, time = roles.choose_split(outcome.column)
+        groups.choose_sealed(choice)
+        weight = roles.choose_weight((*named, scores, person, time))
+        taken = {weight: "weight", person: "who it is", scores: "scores of f"}
+        taken |= {**dict.fromkeys(choice.sensitive_columns, "sensitive"), outcome.column: "outcome"}
+        kinds = roles.choose_features({column: use for column, use in taken.items() if column})
+        merits = roles.choose_merits([column for column, kind in kinds.items() if kind == "number"])
+        fill = {"fill": "Fill in (median of numbers; a category of its own)", "drop": "Leave those rows out"}
+        how: Any = {"horizontal": True, **kept("missing", here.chosen.get("missing", "fill"))}
+        missing: Any = st.radio("Missing values of features", list(fill), format_func=fill.get, **how)
     more: dict[str, Any] = {"kinds": kinds, "merits": merits, "missing": missing, "title": here.name}
     more |= {"scores": scores, "scores_out_of": out_of, "person": person, "time": time, "weight": weight}
     return replace(choice, **more), place
@@ -148,12 +148,8 @@ def _use(choice: Choice) -> None:
     here = draft()
     try:
         own = make_task(here.frame, choice)
-    except ChoiceError as error:
-        here.refused = str(error)
-        return
-    try:
         session.use_own(own.task)
-    except NoRoomError as error:
+    except (ChoiceError, NoRoomError) as error:
         here.refused = str(error)
         return
     here.problem, here.refused, here.told = "", "", own.done
@@ -178,10 +174,13 @@ def _in_use() -> None:
     try:
         start = _start(own, waiting)
         opens = defaults(own.name).looked_at_as(session.current())
-        how = f"by {FORMS[opens.update]}" if opens.lambda_fair else "with f as it is"
-        st.success(f"All pages work on these data now. They open {how}.", icon=":material/check:")
-        for text in _first(result_of(tasks.fit(opens), waiting, "Training this model")):
+        opened = result_of(tasks.fit(opens), waiting, "Training this model")
+        st.markdown(f"**{escape_markdown(opened.verdict)}**")
+        for text in _first(opened):
             st.warning(escape_markdown(text), icon=":material/warning:")
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.page_link("app.py", label="Explore these data", icon=":material/tune:")
+            st.page_link("pages/decide.py", label="Decide for a model", icon=":material/gavel:")
         with st.expander("Why the pages open with this model"):
             st.markdown(escape_markdown(start.text))
         if start.papers and button("Open with the paper's form", "", session.go_to, replace(opens, **start.papers)):
@@ -189,14 +188,16 @@ def _in_use() -> None:
     except ValueError as error:
         waiting.empty()
         st.error(f"No model could be trained on these data yet: {escape_markdown(error)}", icon=":material/error:")
+    unknown, sealed = int((task.sensitive < 0).sum()), 0 if task.sealed is None else len(task.sealed)
+    text = f", {unknown:,} of them of an unknown group" * bool(unknown)
+    text += f"; {sealed:,} more stay sealed until you decide" * bool(sealed)
+    st.caption(f"All pages work on {count_of(len(task.y), 'row')} now{text}.")
     draw_group_sizes(task, note="{rate:.1%}: {outcome}")
     for sentence in here.leaks if here.used is None else ():  # else they stand below
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     if here.told:
         _draw_done(here.told)
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.page_link("app.py", label="Explore these data", icon=":material/tune:")
-        button("Forget these data", "delete", _forget)
+    button("Forget these data", "delete", _forget)
 
 
 def _first(opened: FitResult) -> list[str]:
@@ -249,7 +250,7 @@ def _forget() -> None:
 def _what_it_is() -> None:
     """For whoever wonders what is asked for."""
     with st.expander("What is needed, and what happens to it"):
-        st.markdown(tip("your_data_needs"))
+        st.markdown(tip("your_data_needs", rows=MAX_ROWS, columns=MAX_COLUMNS))
 
 
 # ---- the page ----

@@ -264,8 +264,8 @@ def _draw_columns(taken: dict[str, str], kinds: dict[str, str]) -> None:
         for name, row in guesses.iterrows()
     ]
     headings = {"Column": "", "Use as": "", "Why": "", "Values": "different ones", "Missing": "rows", "Examples": ""}
-    with st.expander(f"The columns: {text}", expanded=len(guesses) <= 12):
-        st.html(html_table(headings, rows, caption="The columns of the file", text=(1, 2, 5), tall=len(rows) > 15))
+    st.caption(f"The columns: {text}.")
+    st.html(html_table(headings, rows, caption="The columns of the file", text=(1, 2, 5), tall=len(rows) > 15))
 
 
 def leave_out(*columns: str) -> None:
