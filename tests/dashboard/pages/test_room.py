@@ -383,7 +383,7 @@ def test_while_a_page_computes_the_line_is_kept(klass, monkeypatch):
     def waits(*parts):
         klass.store.ask_to_sign(klass.leader)
         seen.clear()
-        service._here.next_look = 0.0  # of this thread
+        service._here.next_callback = 0.0  # of this thread
         service._call_back()
         waited.append(len(seen))
 
