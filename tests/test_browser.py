@@ -472,8 +472,9 @@ def test_the_keyboard_reaches_everything(open_page, script):
     assert not found["missed"]
     assert not found["no ring"]
     assert not found["out of order"]
-    assert found["names"][0] == "Skip to main content"
-    assert [name for name in found["names"] if name in BAR] == BAR
+    assert found["names"][:2] == ["Menu", "Skip to main content"]
+    # A page that stands beside others under its entry is linked a second time, below the bar.
+    assert [name for name in dict.fromkeys(found["names"]) if name in BAR] == BAR
 
 
 def test_the_keyboard_opens_an_entry_of_the_menu_and_its_other_page(open_page):

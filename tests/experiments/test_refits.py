@@ -100,7 +100,7 @@ def test_no_other_split_where_time_makes_it_or_f_may_take_minutes(scene, monkeyp
 def test_what_happens_again():
     answer = check_again([True, True, True, False], [1.0, 0.9, 0.5, 1.0], 10)
     assert (answer.part, answer.whole) == (2, 3)  # nine of ten is enough
-    assert "10 refits" in answer.sentence
+    assert answer.basis == "10 refits"
     assert check_again([False, False], [0.0, 0.0], 10).mark == "open"
 
 
@@ -150,4 +150,4 @@ def test_all_four_checks_of_commod(scene, refits):
     }
     changed = (trained.margin(scene.test) > 0) != scene.decisions_test
     assert answers["again"].part == (refits.share[changed] >= 0.9).sum()
-    assert "3 refits" in answers["again"].sentence
+    assert answers["again"].basis == "3 refits"

@@ -45,12 +45,11 @@ def test_the_update_changes_the_model_and_its_words():
     assert (update.label, update.value) == ("Update", "ratio")
     assert "adds a shift s" in update.help
     before, url = figure(app, "P-Rule"), dict(app.query_params)
-    assert "below 0 the decision changes" in captions(app)
+    assert "below 0, the decision changes" in words(app)
     fine(update.set_value("affine").run())
     assert figure(app, "P-Rule") != before
     assert app.query_params["update"] == "affine"
-    assert " and s = " in captions(app)
-    assert "another sign than f's logit" in captions(app)
+    assert "raises or lowers r or, if named “shift”, s" in words(app)
     assert app.session_state["held_explore"].last_good.g.has_shift
     fine(next(b for b in app.button if b.label == "Undo").click().run())
     assert figure(app, "P-Rule") == before
