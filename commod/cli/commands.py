@@ -98,7 +98,7 @@ def check(arguments: Namespace) -> int:
         return 0
     for answer in answers.values():
         word, sign = answer.word_and_sign
-        print_safely(plain(f"{sign} {word:5} {answer.check.title} {answer.sentence}"))
+        print_safely(plain(f"{sign} {word:12} {answer.check.title} {answer.sentence}"))
     return 0
 
 

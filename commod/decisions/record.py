@@ -177,7 +177,7 @@ def confirmation(record: Mapping[str, Any]) -> str:
     head = "Not confirmed" if failed else "Not settled" if untold else "Confirmed"
     applies = f" that appl{'ies' if total == 1 else 'y'}" if beside else ""
     text = f"{head}: {whom}, the model meets {met} of {count_of(total, 'requirement')}{applies}"
-    return text + (f"; {failed} failed" if failed else "") + (f"; {untold} cannot be told." if untold else ".")
+    return text + (f"; {failed} failed" if failed else "") + (f"; {untold} cannot be determined." if untold else ".")
 
 
 def tried_in_words(record: Mapping[str, Any]) -> str:

@@ -32,7 +32,7 @@ DASK_TIMEOUT = 10
 # How many lines a process keeps shared state of.
 LINES = 4
 
-# (cells done, cells in all, seconds left as far as can be told)
+# (cells done, cells in all, seconds left as far as known)
 Progress = Callable[[int, int, float | None], None]
 # (job, its row, seconds of a core that it took)
 Finished = tuple["Job", dict[str, Any], float]

@@ -23,7 +23,7 @@ class DataPreview:
 
     warnings: list[Leak]
     task: Task | None = None
-    # People that f was not trained on, and what it says of them; without scores, nothing can be told of f.
+    # People that f was not trained on, and what it says of them; without scores, nothing is known of f.
     rows: Split | None = None
     scores: NDArray[np.float64] | None = None
     people: int = 0  # how many rows there are in all

@@ -33,7 +33,7 @@ class Claim:
     # Whom COMMOD is held against: the first of the fewest, or, if it is one of them, the best of the others.
     against: str
     # Whether COMMOD and that one differ by more than chance, allowing for all cells; None if COMMOD is not there or it
-    # cannot be told.
+    # cannot be known.
     beyond_chance: bool | None = None
     # On how many other splits one of the fewest has the fewest changes again, and on how many two methods meet there.
     again: tuple[int, int] = (0, 0)

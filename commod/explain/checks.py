@@ -113,13 +113,13 @@ AGAIN = 0.9
 Mark = Literal["fine", "predicted", "look", "bad", "open"]
 # Bounds that are read more easily as a word.
 _WORDS = {1 / 2: "half", 1 / 3: "a third"}
-# What a mark is called, and its sign. "open": it cannot be told.
+# What a mark is called, and its sign. "open": nobody knows.
 MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
-    "predicted": ("as predicted", "="),
-    "look": ("look", "!"),
-    "bad": ("bad", "✗"),
-    "open": ("open", "–"),
+    "predicted": ("as expected", "="),
+    "look": ("look closer", "!"),
+    "bad": ("problem", "✗"),
+    "open": ("not known", "–"),
 }
 
 
@@ -247,7 +247,7 @@ class Answer:
 
     @property
     def why_open(self) -> str:
-        """Why it cannot be told."""
+        """Why it is not known."""
         if self.whole:
             return "too few people" if self.check.name == "merit" else "f's probabilities are not known"
         return "no merit is declared" if self.check.name == "merit" else "nobody changes"

@@ -212,7 +212,7 @@ def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: f
         return Concern(
             "few",
             f"Nobody of {group}{of_some} has “{outcome}”, so there is no {rate} positive rate of this group, and "
-            "equalized odds cannot be told of it. Put it together with another group, or bring more rows.",
+            "equalized odds cannot be measured for it. Put it together with another group, or bring more rows.",
         )
     about = count_of(round(cells[smallest]), "person", "people")
     return Concern(

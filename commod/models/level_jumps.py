@@ -1,7 +1,7 @@
 """Where else to look for a lower loss: the people of one level of a category, moved together.
 
 Many of the local minima of COMMOD's loss differ in which side of one half such a level lies on: between the two sides
-its scores would have to pass 0, where nobody can be told apart and no gradient points on. Newton steps do not cross
+its scores would have to pass 0, where all people look alike and no gradient points on. Newton steps do not cross
 there; a jump does.
 """
 

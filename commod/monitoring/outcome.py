@@ -90,7 +90,7 @@ def _by_requirements(checked: pd.DataFrame) -> Outcome:
         return Outcome("broken", "Not true, as before", f"{_named(failing)}.")
     count, unknown = count_of(len(checked), "requirement"), checked[checked["verdict"] == "cannot tell"]
     if len(unknown):
-        text = f"None of {count} fails, but {len(unknown)} cannot be told. " if len(checked) > 1 else ""
+        text = f"None of {count} fails, but {len(unknown)} cannot be determined. " if len(checked) > 1 else ""
         return Outcome("unknown", "Cannot tell", text + " ".join(unknown["sentence"]), tuple(unknown.index))
     held = int((checked["verdict"] == "pass").sum())
     if not held:

@@ -169,9 +169,9 @@ def test_a_second_opening_says_so(scene, before, record):
         (["pass", "fail"], "Not confirmed: {}, the model meets 1 of 2 requirements; 1 failed."),
         (
             ["fail", "cannot tell"],
-            "Not confirmed: {}, the model meets 0 of 2 requirements; 1 failed; 1 cannot be told.",
+            "Not confirmed: {}, the model meets 0 of 2 requirements; 1 failed; 1 cannot be determined.",
         ),
-        (["pass", "cannot tell"], "Not settled: {}, the model meets 1 of 2 requirements; 1 cannot be told."),
+        (["pass", "cannot tell"], "Not settled: {}, the model meets 1 of 2 requirements; 1 cannot be determined."),
         (["pass", "does not apply"], "Confirmed: {}, the model meets 1 of 1 requirement that applies."),
         (["does not apply"], "Nothing to confirm: {}, nothing that is required applies."),
     ],

@@ -39,7 +39,7 @@ def test_old_facts_are_those_of_the_people_tested_on(law, found):
     ("then", "title", "became"),
     [
         ("pass", "Not any more", "held when it was signed, fails now"),
-        ("cannot tell", "Not any more", "could not be told when it was signed, fails now"),
+        ("cannot tell", "Not any more", "could not be determined when it was signed, fails now"),
         ("fail", "Not true, as before", "failed already when it was signed, fails now"),
         ("does not apply", "Not any more", "did not apply when it was signed, fails now"),
     ],
@@ -58,7 +58,7 @@ def test_the_other_outcomes_of_requirements(found):
     assert holds == ("holds", "Still true", "On these people 2 of 2 requirements hold.", ())
     unknown = outcome_of(found, checked(found, Requirements(p_rule=0.6, changed=0.9)))
     assert (unknown.kind, unknown.title) == ("unknown", "Cannot tell")
-    assert unknown.why.startswith("None of 2 requirements fails, but 1 cannot be told. ")
+    assert unknown.why.startswith("None of 2 requirements fails, but 1 cannot be determined. ")
     assert "the true value may lie anywhere from 0.455 to 0.698" in unknown.why
     both = checked(found, Requirements(p_rule=0.99, changed=0.0001), record(p_rule="pass", changed="fail"))
     assert outcome_of(found, both).why.endswith("1 other failed already before.")

@@ -209,7 +209,7 @@ class FitResult:
 
     @property
     def is_fair_already(self) -> bool:
-        """Whether f treats the groups alike, as far as can be told."""
+        """Whether f treats the groups alike, as far as the data show."""
         test, by_label = self.scene.test, CRITERIA[self.settings.fairness].by_label
         return not by_label and bool(are_treated_alike(test.sensitive, self.scene.decisions_test))
 

@@ -145,14 +145,14 @@ REQUIRED = "req"
 
 
 def rules_of(task: str) -> dict[str, Rule]:
-    """The requirements that can be told of a task: none of a criterion that is not offered on it."""
+    """The requirements that apply to a task: none of a criterion that is not offered on it."""
     defined = criteria_of(task)
     untold = {criterion.figure_name for name, criterion in CRITERIA.items() if name not in defined}
     return {name: rule for name, rule in RULES.items() if name not in untold}
 
 
 def applicable(requirements: Requirements, task: str) -> Requirements:
-    """What of requirements can be told of a task; features that it does not have cannot be kept out of it."""
+    """The part of requirements that applies to a task; features that it does not have cannot be kept out of it."""
     if not requirements:
         return requirements
     rules, known = rules_of(task), features_of(task)
@@ -177,4 +177,4 @@ def requirements_from_link(parameters: Mapping[str, str], task: str) -> tuple[Re
     found = applicable(asked, task)
     if found == asked:
         return found, []
-    return found, ["The link requires what cannot be told of the data that are shown: the rest of it is required."]
+    return found, ["Some of the link's requirements do not apply to these data. The others are in force."]

@@ -55,7 +55,7 @@ class Session:
     access: Access
     notices: list[str]  # what was wrong with the link; told until the setting is changed
     carried: dict[str, str]  # of the address, beside the setting
-    requirements: Requirements = field(default_factory=Requirements)  # also what cannot be told of these data
+    requirements: Requirements = field(default_factory=Requirements)  # also those that do not apply to these data
     frozen: bool = False  # whether the leader of a room lets nothing be moved
     stage: Settings | None = None  # what a lesson's step shows, as long as the other pages keep their setting
     past: list[Settings] = field(default_factory=list)  # to be undone
@@ -306,7 +306,7 @@ def _step(source: list[Settings], target: list[Settings]) -> None:
 
 
 def requirements() -> Requirements:
-    """What is required of a model, as far as it can be told of the data that are shown."""
+    """What is required of a model, as far as it applies to the data that are shown."""
     return applicable(state().requirements, current().task_name)
 
 

@@ -60,7 +60,7 @@ def groupings_of(task: str) -> dict[str, str]:
 
 
 def criteria_of(task: str) -> dict[str, str]:
-    """Name to title of the criteria that can be told of a task: those of errors need people of either outcome."""
+    """Name to title of the criteria that can be measured on a task: those of errors need people of either outcome."""
     loaded = load_task(task)
     counts = loaded.outcomes_by_group
     enough = (counts[compared_groups(loaded.test_share * counts.sum(axis=1))] >= LEAST_OF_AN_OUTCOME).all()

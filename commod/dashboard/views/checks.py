@@ -42,7 +42,7 @@ SHOWN: dict[Mark, str] = {
     "predicted": ":gray[:material/drag_handle: As expected.]",
     "look": ":orange[:material/error: Look closer.]",
     "bad": ":red[:material/cancel: A problem.]",
-    "open": ":gray[:material/do_not_disturb_on: Cannot be told.]",
+    "open": ":gray[:material/do_not_disturb_on: Not known.]",
 }
 assert set(SHOWN) == set(MARKS)
 
@@ -183,7 +183,7 @@ def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
     met, failed, untold, beside = ((checked["verdict"] == name).sum() for name in VERDICTS)
     total = len(checked) - beside
     measured = checked["value"][checked["verdict"] == "cannot tell"].notna().all()  # so that people would settle it
-    cannot = f"cannot be told with {people:,} people" if measured else "cannot be told"
+    cannot = f"cannot be determined with {people:,} people" if measured else "cannot be determined"
     if not total:
         return f"Nothing that is required applies to {subject[0].lower()}{subject[1:]}: nobody's decision changes."
     if total == 1:

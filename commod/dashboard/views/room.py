@@ -162,7 +162,7 @@ def _figures_of(result: FitResult) -> dict[str, float]:
         "better": sum(row["count"] for row in changes if row["place"] == 0),
         "worse": sum(row["count"] for row in changes if row["place"] == 1),
     }
-    # One that cannot be told of these groups has no row.
+    # One that cannot be measured for these groups has no row.
     for name, row in {"fairness": fairness, "p_rule": "p_rule", "accuracy": "accuracy"}.items():
         if row in values:
             found |= {name: values[row]["g"], f"f_{name}": values[row]["f"]}

@@ -69,7 +69,7 @@ def test_a_method_that_changes_nobody_is_open():
     app = fine(run_compare(methods="commod,lpp", model="0,0.05"))
     cells = rows(app)["COMMOD"]
     assert cells[3] == "0.0%\n"
-    assert [cells[PLACES[name]] for name in ("right", "sure", "again")] == ["– open\nnobody changes"] * 3
+    assert [cells[PLACES[name]] for name in ("right", "sure", "again")] == ["– not known\nnobody changes"] * 3
     assert cells[PLACES["again"] + 1] == "–"  # nothing that could be marked bad
     assert cells[PLACES["merit"]].startswith("✓ fine 0.0%\n0 of ")
 
@@ -114,7 +114,7 @@ def test_own_data_without_a_merit_leave_the_question_open():
         fine(next(button for button in app.button if button.label == label).click().run())
     app.query_params["methods"] = "commod,lpp"
     found = rows(fine(app.switch_page("pages/compare.py").run()))
-    assert {row[PLACES["merit"]] for row in found.values()} == {"– open\nno merit is declared"}
+    assert {row[PLACES["merit"]] for row in found.values()} == {"– not known\nno merit is declared"}
 
 
 @pytest.mark.slow

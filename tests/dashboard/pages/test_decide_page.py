@@ -196,11 +196,11 @@ def test_the_sentence_counts_what_is_met():
         "f meets both requirements that apply; 2 do not apply, as nobody's decision changes."
     )
     assert told(again=0.8) == "Nothing that is required applies to f: nobody's decision changes."
-    assert told(p_rule=0.25) == "f may or may not meet the requirement; it cannot be told with 1,376 people."
+    assert told(p_rule=0.25) == "f may or may not meet the requirement; it cannot be determined with 1,376 people."
     changing = replace(facts, better=1)  # without refits
     untold = check_requirements(Requirements(changed=0.1, again=0.8), changing)
-    assert verdict_in_words(untold, 1376, "g") == "g meets 1 of 2 requirements; 1 cannot be told."
-    assert told(p_rule=0.25, changed=0.1) == "f meets 1 of 2 requirements; 1 cannot be told with 1,376 people."
+    assert verdict_in_words(untold, 1376, "g") == "g meets 1 of 2 requirements; 1 cannot be determined."
+    assert told(p_rule=0.25, changed=0.1) == "f meets 1 of 2 requirements; 1 cannot be determined with 1,376 people."
 
 
 def test_what_is_not_required_is_told_where_it_speaks_against_the_changes():
@@ -235,7 +235,7 @@ def candidate(name, verdicts, lost=0.0, better=0, worse=0, collapse=""):
     ("other", "reason"),
     [
         ({"verdicts": ["fail", "fail"]}, "fails: wish 0"),  # the decided model fails the second one, too
-        ({"verdicts": ["cannot tell", "pass"]}, "cannot be told: wish 0"),
+        ({"verdicts": ["cannot tell", "pass"]}, "cannot be determined: wish 0"),
         ({"verdicts": ["pass", "pass"], "better": 40, "worse": 5}, ""),  # better in everything
         ({"verdicts": ["pass", "pass"], "lost": 0.034, "better": 40}, "less accurate by 1.4 points"),
         (

@@ -64,7 +64,7 @@ def test_a_model_that_changes_nobody_has_nothing_to_check():
     answers = still.answers(still.merit(), refits(still))
     assert [answers[name].mark for name in ("right", "sure", "again")] == ["open"] * 3
     assert answers["merit"].mark == "fine"  # g = f, and f rises with every merit
-    assert in_a_cell(answers["right"]) == "– open: nobody changes"
+    assert in_a_cell(answers["right"]) == "– not known: nobody changes"
     people = fine(run(PEOPLE, lambda_fair="0"))
     assert "Do these changes make sense?" in [header.value for header in people.header]
     assert any("nothing to check" in info.value for info in people.info)
@@ -189,7 +189,7 @@ def test_saved_runs_are_held_against_each_other():
     rows = tables(app)["The runs side by side"][-len(CHECKS) :]
     assert [row[0] for row in rows] == [check.title for check in CHECKS.values()]
     assert all("…" not in cell for row in rows for cell in row)
-    assert rows[2][2:] == ["– open: no merit is declared"] * 2  # German credit declares no merit
+    assert rows[2][2:] == ["– not known: no merit is declared"] * 2  # German credit declares no merit
 
 
 # ---- own data ----

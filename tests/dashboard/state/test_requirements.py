@@ -29,7 +29,7 @@ def test_features_that_a_task_does_not_have_and_all_of_them_are_left_out_with_a_
     everything = Requirements(changed=0.05, kept_out=tuple(features_of("law_school")))
     found, (notice,) = requirements_from_link(requirements_to_link(everything), "law_school")
     assert found == Requirements(changed=0.05)
-    assert "cannot be told of the data" in notice
+    assert "do not apply to these data" in notice
 
 
 def test_a_bad_one_gives_one_sentence_and_the_rest_of_the_link_works():

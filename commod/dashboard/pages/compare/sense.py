@@ -151,7 +151,7 @@ class _Section:
                 rows.append((bool(records[name]["comparable"]), cells))
             if rows:
                 families.append((family, title, rows))
-        checks.append(SortColumn("Marked bad", -1))
+        checks.append(SortColumn("Problems", -1))
         heads = [*(each.head for each in self.columns), *checks, *(each.head for each in self.more)]
         return html_sortable(heads, families, caption=MATCHED)
 
@@ -169,7 +169,7 @@ class _Section:
         return f"{sign} {word} {answer.share}\n{answer.part:,} of {answer.whole:,}{basis}", answer.value
 
     def _bad(self, name: str) -> SortCell:
-        """How many checks are marked bad, once all are answered; of a method that changes nobody there is none."""
+        """How many checks found a problem, once all are answered; of a method that changes nobody there is none."""
         if not self.answers[name]["right"].whole:
             return "–", None
         if self._missing(name):

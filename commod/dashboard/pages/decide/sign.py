@@ -164,7 +164,7 @@ def usual_reason(one: Candidate, decided: Candidate) -> str:
     if one.collapse and not decided.collapse:
         return clean_line(one.collapse, MAX_LINE)
     met = decided.checked["verdict"] == "pass"
-    for verdict, words in (("fail", "fails"), ("cannot tell", "cannot be told")):
+    for verdict, words in (("fail", "fails"), ("cannot tell", "cannot be determined")):
         rows = one.checked["wanted"][met & (one.checked["verdict"] == verdict)]
         if len(rows):
             return clean_line(f"{words}: {', '.join(rows)}", MAX_LINE)
@@ -214,7 +214,7 @@ def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements)
     verdicts = [each["verdict"] for each in record["verdicts"]]
     open_ones = [
         f"{count_of(verdicts.count(name), 'requirement')} {words}"
-        for name, words in (("fail", "not met"), ("cannot tell", "that cannot be told"))
+        for name, words in (("fail", "not met"), ("cannot tell", "that cannot be determined"))
         if name in verdicts
     ]
     despite = f" with {' and '.join(open_ones)}" if open_ones else ""

@@ -111,7 +111,7 @@ def _together(one: Candidate) -> tuple[str, str, str]:
         return "fail", "✗ collapsed", one.collapse
     text = f"meets {met_in_words(one.checked['verdict'])}"
     untold = int((one.checked["verdict"] == "cannot tell").sum())
-    return _KINDS[one.verdict], sign, f"{text}\n{untold} cannot be told" if untold else text
+    return _KINDS[one.verdict], sign, f"{text}\n{untold} not known" if untold else text
 
 
 def _impact(one: Candidate, result: FitResult) -> tuple[str, str, str]:

@@ -71,7 +71,7 @@ def signed_in_words(result: FitResult, record: Mapping[str, Any]) -> str:
         count = count_of(len(verdicts), "requirement")
         return f"{text}, although it does not meet {len(failed)} of {count} ({'; '.join(failed)})."
     return (
-        f"{text}, although of {untold} of {count_of(len(verdicts), 'requirement')} it cannot be told."
+        f"{text}, although {untold} of {count_of(len(verdicts), 'requirement')} cannot be determined."
         if untold
         else f"{text}."
     )
