@@ -115,7 +115,7 @@ def _classes(old: Distribution) -> list[str]:
     edges = [f"{edge:.4g}".replace("-", "−") for edge in old["edges"]]
     if not edges:
         return ["some number", "without a value"]
-    between = [f"above {low} to {high}" for low, high in pairwise(edges)]
+    between = [f"between {low} and {high}" for low, high in pairwise(edges)]
     return [f"at most {edges[0]}", *between, f"above {edges[-1]}", "without a value"]
 
 
