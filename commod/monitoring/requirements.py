@@ -82,7 +82,12 @@ def drop_revealed(measured: Measured, limit: float, drop: float, tests: int = 0)
 Look = tuple[float, Facts]
 
 # A verdict in a sentence, by its name: then, and now.
-THEN = {"pass": "held", "fail": "failed already", "cannot tell": "could not be determined", "does not apply": "did not apply"}
+THEN = {
+    "pass": "held",
+    "fail": "failed already",
+    "cannot tell": "could not be determined",
+    "does not apply": "did not apply",
+}
 NOW = {"pass": "holds", "fail": "fails", "cannot tell": "cannot be determined", "does not apply": "does not apply"}
 
 

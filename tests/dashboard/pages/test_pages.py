@@ -10,7 +10,7 @@ from commod.dashboard.model import training
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.state.settings import GRIDS, defaults
-from tests.dashboard.driving import captions, figure, fine, run, slider, table, tables, words
+from tests.dashboard.driving import figure, fine, run, slider, table, tables, words
 
 UPDATES = ("multiply (the paper)", "multiply and shift", "count changes")
 

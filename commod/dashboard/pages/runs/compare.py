@@ -25,7 +25,7 @@ from commod.dashboard.views.checks import changing_table, checks_in_words, in_a_
 from commod.dashboard.views.explained import cached_cards, tree_of
 from commod.explain.checks import CHECKS, Answer
 from commod.explain.concepts import guess_in_words, starts_in_words
-from commod.metrics.figures import CRITERIA, Figure, key_figures
+from commod.metrics.figures import CRITERIA, FIGURES, Figure, key_figures
 
 MARKS = "ABCD"
 
@@ -149,6 +149,8 @@ def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
     st.markdown(
         "\n".join(f"- **{escape_markdown(one.title)}.** {escape_markdown(one.result.verdict)}" for one in shown)
     )
+    if len(shown) == 2 and _share_f(shown):
+        st.markdown(f"**B instead of A:** {_instead(*shown)}.")
     settings, figures = _settings(shown), list(_figures(shown))
     jobs = [(tasks.merit(one.result), tasks.refits(one.result)) for one in shown]
 
@@ -171,6 +173,19 @@ def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
         changing_table(place, table())
 
     return lambda: [Pending(submit(job), paint) for both in jobs for job in both if get(job) is None]
+
+
+def _instead(one: Shown, other: Shown) -> str:
+    """What a second model of the same f does more or less than the first."""
+    changes = int(other.result.changed_test.sum()) - int(one.result.changed_test.sum())
+    tables = one.result.figures, other.result.figures
+    parts = [f"{abs(changes):,} {'more' if changes > 0 else 'fewer'} changes" if changes else "as many changes"]
+    for figure in (CRITERIA[one.settings.fairness].figure, FIGURES["accuracy"]):
+        step = tables[1].loc[figure.name, "g"] - tables[0].loc[figure.name, "g"]
+        much = f"{abs(step) * 100:.1f} points" if figure.format.endswith("%") else f"{abs(step):.3f}"
+        moves = f"{much} {'higher' if step > 0 else 'lower'}" if step else "the same"
+        parts.append(f"{figure.in_sentence} {moves}")
+    return ", ".join(parts)
 
 
 def _differ(shown: Sequence[Shown], *names: str) -> bool:
