@@ -77,7 +77,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
             if answers[name].mark != "bad":
                 return None
             if name == "merit":
-                return begin_merit_step(result, untried[name])
+                return begin_merit_step(result, answers[name], untried[name])
             untried[name].caption(f"{say_declared(CHECKS[name].title)} {say('next.not_tried')}")
             return None
 

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from unittest.mock import patch
 
 import pytest
@@ -206,6 +207,15 @@ def test_a_bad_mark_that_no_step_mends_says_so(monkeypatch):
     app = fine(run())
     assert not [button for button in app.button if str(button.key).startswith("check_step")]
     assert f"How sure was f? {phrase('en', 'next.none')}" in captions(app)
+
+
+@pytest.mark.parametrize(("right", "says"), [(14, "61 fewer wrong changes, accuracy "), (40, "83 of 123 wrong, ")])
+def test_an_offer_with_a_larger_share_of_wrong_changes_says_that_they_are_fewer(monkeypatch, right, says):
+    here, there = (fit_result(replace(defaults("law_school"), lambda_fair=value)) for value in (3.0, 4.0))
+    monkeypatch.setattr(next_step, "say", partial(phrase, "en"))
+    monkeypatch.setattr(next_step, "say_declared", str)
+    here.__dict__["change_counts"], there.__dict__["change_counts"] = Changes(100, 103, 33), Changes(60, 63, right)
+    assert next_step._effect(there, here).startswith(says)
 
 
 def test_where_nothing_changes_at_the_end_other_forms_are_tried(monkeypatch):
