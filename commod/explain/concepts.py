@@ -184,6 +184,10 @@ def constants_in_words(g: Commod) -> str:
     return "Everybody's starting values" if g.has_shift else "Everybody's starting value"
 
 
+# An AUC below this tells the groups apart only a little.
+LITTLE = 0.6
+
+
 def guess_in_words(concepts: pd.DataFrame) -> str:
     """How well the rule guesses the group; `concepts` has ``features, auc, low, high, group``, a row per concept."""
     used = concepts[concepts["features"] > 0].sort_values("auc", ascending=False, kind="stable")
@@ -192,10 +196,11 @@ def guess_in_words(concepts: pd.DataFrame) -> str:
     best = used.iloc[0]
     text = f"“{best['group']}” from the others" if best["group"] else "the groups apart"
     auc = f"AUC {best['auc']:.2f} [{best['low']:.2f}, {best['high']:.2f}]; 0.5 is a coin toss, 1 is certainty"
-    tells = f"{used.index[0]} alone tells {text} ({auc})"
     if best["low"] <= 0.5:
-        tells = f"this one hardly does, as its best concept, {used.index[0]}, may tell {text} only by chance ({auc})"
-    return f"g never sees the group, but a rule that changes people who look like a group guesses it: {tells}."
+        hardly = "g never sees the group, and its concepts hardly give it away"
+        return f"{hardly}: the best, {used.index[0]}, may tell {text} only by chance ({auc})."
+    little = " a little" if round(best["auc"], 2) < LITTLE else ""
+    return f"g never sees the group, but its concepts give it away: {used.index[0]} alone tells {text}{little} ({auc})."
 
 
 def _minus(text: str) -> str:
