@@ -95,9 +95,15 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
     heaviest = abs(loadings["loading"].iloc[0])
     top = zip(loadings["label"].head(3), loadings["is_level"], loadings["loading"], strict=False)
     columns = [feature.name for feature in task.spec.features]
-    parts = [_in_words(*item, columns) for item in top if abs(item[2]) >= 0.25 * heaviest]
-    described = listed(parts)
-    more = len(loadings) - len(parts)
+    shown = [item for item in top if abs(item[2]) >= 0.25 * heaviest]
+    parts: dict[tuple[str, int], str] = {}
+    for place, (label, is_level, loading) in enumerate(shown):
+        name, _, value = label.partition(": ")
+        key = (name, -1) if is_level and loading > 0 else (name, place)
+        # Nobody has two levels of one feature.
+        parts[key] = f"{parts[key]} or “{value}”" if key in parts else _in_words(label, is_level, loading, columns)
+    described = listed(parts.values())
+    more = len(loadings) - len(shown)
     tail = f" (and {more} minor feature{'s' if more > 1 else ''})" if more else ""
     people, low, high = task.spec.people, *task.spec.outcomes
     start = {
