@@ -290,9 +290,9 @@ def plot_waterfall(
     styles = term_styles(outcomes, favourable)
     names = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
     colours = [palette.F, palette.G, *(style.colour for style in styles)]
-    scale = alt.Scale(zero=True, padding=10)
+    scale, ticks = alt.Scale(zero=True, padding=10), dict[str, str]()
+    title: str | list[str] = ["Balance", f"above 0: “{high}”", f"below 0: “{low}”"]
     if line is None:
-        title, ticks = ["Balance", f"above 0: “{high}”", f"below 0: “{low}”"], {}
         so_far = ("end:Q", "Sum so far", "+.2f")
     else:
         chance = f"1 / (1 + exp(-datum.value - {line}))"
