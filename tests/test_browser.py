@@ -663,8 +663,8 @@ def test_who_does_not_scroll_has_a_button(page):
 @pytest.mark.slow
 def test_the_tour_leads_there(page):
     page.get_by_role("button", name="Tour", exact=True).click()
-    for step in (1, 2, 3):
-        page.get_by_text(f"{step} of 4").wait_for()
+    for step in (1, 2, 3, 4):
+        page.get_by_text(f"{step} of 5").wait_for()
         page.wait_for_function("() => document.querySelectorAll('.st-key-tour_hint').length === 1")
         page.get_by_role("button", name="Next").click()
     page.get_by_role("button", name="Done").wait_for()

@@ -159,6 +159,7 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     for page in (leader, ann, bo):
         is_read_out(page, "The guesses are revealed.")
     says(leader, ANSWER)
+    says(bo, f"You said {BO_GUESSES} of 100.")
     leader.get_by_text("The guesses as a table").click()
     table = leader.get_by_role("region", name="The guesses as a table")
     table.get_by_role("row").nth(2).wait_for()
@@ -172,6 +173,7 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     lead(leader, "Show the votes")
     says(leader, "“Kinder near the line.” (Ann)")
     says(bo, "“It is <b>right</b> about most.” (Bo)")  # as text
+    bo.get_by_label("Why this one? One sentence").wait_for(state="hidden")  # until there is a vote to send it with
     assert not cut_off(bo)
 
     lead(leader, "Vote again")

@@ -279,7 +279,7 @@ def term_styles(outcomes: tuple[str, str], favourable: int = 1) -> tuple[MethodS
 def plot_waterfall(
     frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable: int = 1, line: float | None = None
 ) -> alt.LayerChart:
-    """The running sum, a row for each term.
+    """The running sum, a row for each term: the scores of f and g as points, the others as bars.
 
     `frame`: ``label`` (two lines, parted by "|", with the term's value), ``rank``, ``kind`` ("f", "g", "up" or "down"),
     ``start, end`` (of the bar), ``chance`` (at its end). `outcomes`: what a score below and above 0 decides.
@@ -290,28 +290,33 @@ def plot_waterfall(
     styles = term_styles(outcomes, favourable)
     names = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
     colours = [palette.F, palette.G, *(style.colour for style in styles)]
-    scale = alt.Scale(zero=True)
+    scale, ticks = alt.Scale(zero=True, padding=10), dict[str, str]()
+    title: str | list[str] = ["Balance", f"above 0: “{high}”", f"below 0: “{low}”"]
     if line is None:
-        axis = x_axis("start:Q", ["Balance", f"above 0: “{high}”", f"below 0: “{low}”"], scale=scale)
         so_far = ("end:Q", "Sum so far", "+.2f")
     else:
         chance = f"1 / (1 + exp(-datum.value - {line}))"
         shown = f"format({chance}, abs({chance} - 0.5) > 0.4 ? '.1~%' : '.0%')"
-        # The bars have their chances beside them: the axis has that of the line only.
-        axis = x_axis("start:Q", f"Chance of “{high}”", scale=scale, labelExpr=shown, values=[0])
+        title, ticks = f"Chance of “{high}”", {"labelExpr": shown}
         so_far = ("chance:Q", "Chance so far", ".1%")
-    bars = alt.Chart().transform_calculate(line="replace(datum.label, '|', ', ')").mark_bar(height={"band": 0.62})
-    bars = bars.encode(
-        x=axis,
-        x2="end:Q",
-        y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
-        color=coloured("kind:N", ["f", "g", "up", "down"], colours, None),
-        tooltip=tips(("line:N", "Term"), so_far),
+    terms = (
+        alt.Chart()
+        .transform_calculate(line="replace(datum.label, '|', ', ')")
+        .encode(
+            y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
+            color=coloured("kind:N", ["f", "g", "up", "down"], colours, None),
+            tooltip=tips(("line:N", "Term"), so_far),
+        )
     )
+    is_score = "datum.kind == 'f' || datum.kind == 'g'"
+    bars = terms.transform_filter(f"!({is_score})").mark_bar(height={"band": 0.62})
+    bars = bars.encode(x=x_axis("start:Q", title, scale=scale, **ticks), x2="end:Q")
+    scores = terms.transform_filter(is_score).mark_point(filled=True, opacity=1, size=200)
+    scores = scores.encode(x=x_axis("end:Q", title, scale=scale, **ticks))
     # Once, not for each row. The text next to the chart explains it.
     turns = alt.Chart().transform_filter("datum.rank == 0").encode(x=alt.datum(0))
     turns = turns.mark_rule(strokeDash=[5, 4], color=palette.FRONTIER, strokeWidth=1.5, aria=False)
-    return alt.layer(bars, turns, data=frame).properties(height=alt.Step(36))
+    return alt.layer(bars, turns, scores, data=frame).properties(height=alt.Step(36))
 
 
 def plot_curve(

@@ -46,14 +46,23 @@ def _legend(font: int, **more: object) -> alt.Legend:
 
 
 def plot_guesses(
-    frame: pd.DataFrame, *, title: str, people: str, guesses: str, answer: str, font: int = TYPE
+    frame: pd.DataFrame,
+    *,
+    title: str,
+    people: str,
+    guesses: str,
+    answer: str,
+    most: float | None = None,
+    font: int = TYPE,
 ) -> alt.LayerChart:
     """A histogram of guessed numbers, and what the model says as a line.
 
     `frame`: a row for each bar, ``kind`` (`guesses`), ``low``, ``high``, ``people``; and one with ``kind`` (`answer`)
-    and the answer as ``low``. `title`, `people`: of the axes. `font`: size of letters in pixels, as in all charts here.
+    and the answer as ``low``. `title`, `people`: of the axes. `most`: the end of an axis that begins at 0. `font`: size
+    of letters in pixels, as in all charts here.
     """
-    x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True, padding=12), axis=_axis(font, tickCount=6))
+    ends = {"zero": False, "nice": True} if most is None else {"domain": [0, most]}
+    x = alt.X("low:Q", title=title, scale=alt.Scale(**ends, padding=12), axis=_axis(font, tickCount=6))
     color = coloured("kind:N", [guesses, answer], [palette.F, palette.G], _legend(font, symbolType="square"))
     base = alt.Chart().encode(x=x, color=color)
     bars = base.transform_filter(alt.datum.kind == guesses).mark_bar(binSpacing=1)

@@ -95,9 +95,15 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
     heaviest = abs(loadings["loading"].iloc[0])
     top = zip(loadings["label"].head(3), loadings["is_level"], loadings["loading"], strict=False)
     columns = [feature.name for feature in task.spec.features]
-    parts = [_in_words(*item, columns) for item in top if abs(item[2]) >= 0.25 * heaviest]
-    described = listed(parts)
-    more = len(loadings) - len(parts)
+    shown = [item for item in top if abs(item[2]) >= 0.25 * heaviest]
+    parts: dict[tuple[str, int], str] = {}
+    for place, (label, is_level, loading) in enumerate(shown):
+        name, _, value = label.partition(": ")
+        key = (name, -1) if is_level and loading > 0 else (name, place)
+        # Nobody has two levels of one feature.
+        parts[key] = f"{parts[key]} or “{value}”" if key in parts else _in_words(label, is_level, loading, columns)
+    described = listed(parts.values())
+    more = len(loadings) - len(shown)
     tail = f" (and {more} minor feature{'s' if more > 1 else ''})" if more else ""
     people, low, high = task.spec.people, *task.spec.outcomes
     start = {
@@ -184,6 +190,10 @@ def constants_in_words(g: Commod) -> str:
     return "Everybody's starting values" if g.has_shift else "Everybody's starting value"
 
 
+# An AUC below this tells the groups apart only a little.
+LITTLE = 0.6
+
+
 def guess_in_words(concepts: pd.DataFrame) -> str:
     """How well the rule guesses the group; `concepts` has ``features, auc, low, high, group``, a row per concept."""
     used = concepts[concepts["features"] > 0].sort_values("auc", ascending=False, kind="stable")
@@ -192,10 +202,11 @@ def guess_in_words(concepts: pd.DataFrame) -> str:
     best = used.iloc[0]
     text = f"“{best['group']}” from the others" if best["group"] else "the groups apart"
     auc = f"AUC {best['auc']:.2f} [{best['low']:.2f}, {best['high']:.2f}]; 0.5 is a coin toss, 1 is certainty"
-    tells = f"{used.index[0]} alone tells {text} ({auc})"
     if best["low"] <= 0.5:
-        tells = f"this one hardly does, as its best concept, {used.index[0]}, may tell {text} only by chance ({auc})"
-    return f"g never sees the group, but a rule that changes people who look like a group guesses it: {tells}."
+        hardly = "g never sees the group, and its concepts hardly give it away"
+        return f"{hardly}: the best, {used.index[0]}, may tell {text} only by chance ({auc})."
+    little = " a little" if round(best["auc"], 2) < LITTLE else ""
+    return f"g never sees the group, but its concepts give it away: {used.index[0]} alone tells {text}{little} ({auc})."
 
 
 def _minus(text: str) -> str:

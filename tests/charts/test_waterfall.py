@@ -1,3 +1,5 @@
+import re
+
 import pandas as pd
 import pytest
 
@@ -37,6 +39,15 @@ def test_the_axis_of_a_sum_of_logits_has_chances():
     svg = export_chart(plot_waterfall(SUM, outcomes=("fails", "passes"), line=0.0), "svg", width=260).decode()
     assert "Chance of “passes”" in svg
     assert "50%" in svg
+    assert len(set(re.findall(r">([\d.]+%)<", svg))) > 2
+
+
+def test_scores_are_points_and_terms_are_bars():
+    svg = export_chart(plot_waterfall(SUM, outcomes=("fails", "passes"), line=0.0), "svg", width=260).decode()
+    points, bars = (svg.partition(f"mark-{kind}")[2].partition("</g>")[0] for kind in ("symbol", "rect"))
+    assert re.findall("kind: ([a-z]+);", points) == ["f", "g"]
+    assert re.findall("kind: ([a-z]+);", bars) == ["up", "down"]
+    assert svg.index(">Score of f") < svg.index(">Constant of r") < svg.index(">Score of g")
 
 
 @pytest.mark.parametrize("favourable", [0, 1])

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from commod.explain import DEPTHS, explain_concepts, explain_loadings, explain_tree, explain_with_shap
-from commod.explain.concepts import _in_words, in_a_sentence
+from commod.explain.concepts import _in_words, _sentence, in_a_sentence
 from tests.fitting import case, fit
 
 
@@ -176,6 +176,13 @@ def test_shap_can_be_ended_from_outside():
 
     with pytest.raises(KeyboardInterrupt):
         explain_with_shap(fit(c), c.task, c.test.X, callback=enough)
+
+
+def test_levels_of_one_feature_are_alternatives():
+    rows = [("School: A", True, 0.6), ("LSAT score", False, -0.5), ("School: B", True, 0.4)]
+    loadings = pd.DataFrame(rows, columns=["label", "is_level", "loading"])
+    said = _sentence({"part": "r", "activated": 0}, loadings, case("law_school").task)
+    assert said.endswith("students with school “A” or “B” and low LSAT score.")
 
 
 def test_labels_of_ours_begin_small_in_a_sentence_and_names_of_others_stay():

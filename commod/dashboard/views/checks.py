@@ -77,7 +77,7 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
             if answers[name].mark != "bad":
                 return None
             if name == "merit":
-                return begin_merit_step(result, untried[name])
+                return begin_merit_step(result, answers[name], untried[name])
             untried[name].caption(f"{say_declared(CHECKS[name].title)} {say('next.not_tried')}")
             return None
 
@@ -98,13 +98,8 @@ def how_far(ticket: Ticket, asked: float) -> str:
 
 
 def _paint(place: Any, answers: dict[str, Answer], notes: dict[str, str]) -> None:
-    """All lines; one that is not answered yet says how far it has come."""
-    lines = [
-        f"{_in_words(answers[name])}{f' :gray[({notes[name]})]' if notes[name] else ''}"
-        if name in answers
-        else _waits(name, notes)
-        for name in CHECKS
-    ]
+    """All lines; one that is not fully answered yet says how far it has come, and has no mark."""
+    lines = [_in_words(answers[name], notes[name]) if name in answers else _waits(name, notes) for name in CHECKS]
     place.markdown("\n\n".join([*lines, f":gray[{say('checks.more')}]"]))
 
 
@@ -112,9 +107,12 @@ def _waits(name: str, notes: dict[str, str]) -> str:
     return f":gray[:material/hourglass_empty:] **{say_declared(CHECKS[name].title)}** {notes[name] or '…'}"
 
 
-def _in_words(answer: Answer) -> str:
-    text = escape_markdown(say_declared(answer.sentence))
-    return f"**{say_declared(answer.check.title)}** {say_declared(SHOWN[answer.mark])} {text}"
+def _in_words(answer: Answer, so_far: str = "") -> str:
+    """With its mark or, where more is being computed, with how far that has come."""
+    title, text = say_declared(answer.check.title), escape_markdown(say_declared(answer.sentence))
+    if so_far:
+        return f":gray[:material/hourglass_empty:] **{title}** {text} :gray[({so_far})]"
+    return f"**{title}** {say_declared(SHOWN[answer.mark])} {text}"
 
 
 def checks_in_words() -> str:

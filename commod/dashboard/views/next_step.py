@@ -17,7 +17,7 @@ from commod.dashboard.state.settings import STOPS, Settings, defaults, groupings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.verdicts import Verdict
 from commod.dashboard.views.words import say, say_declared
-from commod.explain.checks import CHECKS, Answer, Check
+from commod.explain.checks import Answer
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.evaluation import collapse_in_words
 
@@ -90,11 +90,11 @@ def draw_for_checks(result: FitResult, found: Found) -> None:
     """For each check at hand with a bad mark, the step that mends it best, or that none does."""
     fair = {label: other for label, other in found.items() if _is_fair(other, result)}
     for answer in _bad(result.at_hand):
-        _draw_for_check(answer.check, fair, {label: other.at_hand[answer.check.name] for label, other in fair.items()})
+        _draw_for_check(answer, fair, {label: other.at_hand[answer.check.name] for label, other in fair.items()})
 
 
-def begin_merit_step(result: FitResult, place: Any) -> list[Pending]:
-    """The same for merit, which takes longer to count: at `place`, once all that is tried is trained and counted."""
+def begin_merit_step(result: FitResult, here: Answer, place: Any) -> list[Pending]:
+    """The same for the bad answer about merit, at `place`: other models take longer to count."""
 
     def count(_: FitResult, found: Found) -> list[Pending]:
         fair = {label: other for label, other in found.items() if _is_fair(other, result)}
@@ -107,19 +107,23 @@ def begin_merit_step(result: FitResult, place: Any) -> list[Pending]:
                 answers[label] = fair[label].answers(merit=ticket.result())["merit"]
             if not left:
                 with deferred_paint(), place.container():
-                    _draw_for_check(CHECKS["merit"], fair, answers)
+                    _draw_for_check(here, fair, answers)
 
         if not fair:
-            _draw_for_check(CHECKS["merit"], fair, answers)
+            _draw_for_check(here, fair, answers)
         return [Pending(submit(tasks.merit(other)), partial(paint, label)) for label, other in fair.items()]
 
     return begin_next_steps(result.settings, result, place, count, is_bad=True)
 
 
-def _draw_for_check(check: Check, found: Found, answers: Mapping[str, Answer]) -> None:
-    """The step with the best of the answers, or that none is better than bad."""
-    name, title = check.name, say_declared(check.title)
-    better = [label for label, answer in answers.items() if answer.mark not in ("bad", "open")]
+def _draw_for_check(here: Answer, found: Found, answers: Mapping[str, Answer]) -> None:
+    """The step with the best of the answers, or that none is better than the one `here`, which is bad."""
+    check, name, title = here.check, here.check.name, say_declared(here.check.title)
+    better = [
+        label
+        for label, answer in answers.items()
+        if answer.mark not in ("bad", "open") and check.direction * (answer.value - here.value) > 0
+    ]
     if not better:
         st.caption(f"{title} {say('next.none')}")
         return
@@ -144,7 +148,7 @@ def _draw(result: FitResult, found: Found) -> None:
         return step[1].settings.lambda_fair < result.settings.lambda_fair, step[1].change_counts.wrong
 
     for place, (label, other) in enumerate(sorted(better.items(), key=rank)[: None if is_new else 1]):
-        _offer(f"next_step_{place}", label, _effect(other), other)
+        _offer(f"next_step_{place}", label, _effect(other, result), other)
 
 
 def _draw_form(result: FitResult, found: Found) -> str:
@@ -156,8 +160,7 @@ def _draw_form(result: FitResult, found: Found) -> str:
     if not better:
         return ""
     label, other = min(better.items(), key=lambda step: step[1].change_counts.wrong)
-    accuracy = FIGURES["accuracy"].show(other.path["accuracy"].iloc[-1])
-    effect = say("next.all", fairness=_fairness(other), accuracy=say_declared(accuracy))
+    effect = say("next.all", fairness=_fairness(other), accuracy=_accuracy(other))
     _offer("other_form", label, effect, other, how="try" if papers else "ahead")
     return label
 
@@ -211,13 +214,24 @@ def _is_better(other: FitResult, result: FitResult) -> bool:
     return result.gain <= 0 or wrong or worse or (here.worse > here.better and 2 * there.worse <= here.worse)
 
 
-def _effect(other: FitResult) -> str:
+def _effect(other: FitResult, result: FitResult) -> str:
     """What somebody gets who takes the step, then what it costs."""
-    fair, counts = _fairness(other), other.change_counts
+    fair, counts, here = _fairness(other), other.change_counts, result.change_counts
     if not counts.count or other.settings.direction == "improve":  # its name says that nobody loses
         return fair
-    harm = say("next.no_one") if not counts.worse else say("next.wrong", wrong=counts.wrong, count=counts.count)
+    fewer, is_larger_share = here.wrong - counts.wrong, counts.wrong * here.count >= here.wrong * counts.count
+    if not counts.worse:
+        harm = say("next.no_one")
+    elif fewer > 0 and is_larger_share:
+        accuracy = {name: _accuracy(one) for name, one in (("now", other), ("before", result))}
+        harm = say("next.fewer", count=fewer, **accuracy)
+    else:
+        harm = say("next.wrong", wrong=counts.wrong, count=counts.count)
     return f"{harm}, {fair}"
+
+
+def _accuracy(result: FitResult) -> str:
+    return say_declared(FIGURES["accuracy"].show(result.path["accuracy"].iloc[-1]))
 
 
 def _fairness(other: FitResult) -> str:

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from unittest.mock import patch
 
 import pytest
@@ -107,13 +108,13 @@ def test_in_french():
 
 
 @pytest.mark.longer
-@pytest.mark.parametrize("leave_at", [2, pytest.param(4, marks=pytest.mark.slow)])
-def test_the_tour_has_four_hints_can_be_left_and_does_not_come_back(leave_at):
+@pytest.mark.parametrize("leave_at", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_the_tour_has_five_hints_can_be_left_and_does_not_come_back(leave_at):
     app = run()
     press(app, "Tour")
     for step, part in enumerate(HINTS[:leave_at], 1):
-        assert f"{step} of 4" in [caption.value for caption in app.main.caption]
-        shown = [hint for hint in HINTS if phrase("en", f"tour.{hint}") in words(app)]
+        assert f"{step} of 5" in [caption.value for caption in app.main.caption]
+        shown = [hint for hint in HINTS if phrase("en", f"tour.{hint}", yes="passes the bar") in words(app)]
         assert shown == [part]
         if step < leave_at:
             press(app, "Next")
@@ -206,6 +207,15 @@ def test_a_bad_mark_that_no_step_mends_says_so(monkeypatch):
     app = fine(run())
     assert not [button for button in app.button if str(button.key).startswith("check_step")]
     assert f"How sure was f? {phrase('en', 'next.none')}" in captions(app)
+
+
+@pytest.mark.parametrize(("right", "says"), [(14, "61 fewer wrong changes, accuracy "), (40, "83 of 123 wrong, ")])
+def test_an_offer_with_a_larger_share_of_wrong_changes_says_that_they_are_fewer(monkeypatch, right, says):
+    here, there = (fit_result(replace(defaults("law_school"), lambda_fair=value)) for value in (3.0, 4.0))
+    monkeypatch.setattr(next_step, "say", partial(phrase, "en"))
+    monkeypatch.setattr(next_step, "say_declared", str)
+    here.__dict__["change_counts"], there.__dict__["change_counts"] = Changes(100, 103, 33), Changes(60, 63, right)
+    assert next_step._effect(there, here).startswith(says)
 
 
 def test_where_nothing_changes_at_the_end_other_forms_are_tried(monkeypatch):

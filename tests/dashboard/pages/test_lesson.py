@@ -192,9 +192,13 @@ def test_the_two_kinds_of_fair_part(stages):
     for name in ("dm", "p_rule"):  # at first both improve together
         gain = figure(at.before, name) - figure(at.before, name, "f")
         assert gain < 0 if name == "dm" else gain > 0
-    assert figure(at.far, "p_rule") > figure(at.other, "p_rule")  # each is better by its own measure
-    assert figure(at.far, "dm") > figure(at.other, "dm")
     told = " ".join(script.told(at))
+    path = at.far.path.set_index("lambda_fair")
+    turn = float(re.findall(r"together up to λ_fair = ([\d.]+), ", told)[0])
+    assert (path.loc[:turn, "dm"].diff().dropna() <= 0).all()
+    assert (path.loc[turn:, "dm"].drop(turn) > path.loc[turn, "dm"]).all()
+    assert (path.loc[:turn, "p_rule"].diff().dropna() >= 0).all()
+    assert path["p_rule"].iloc[-1] > path.loc[turn, "p_rule"]
     assert all(f"{figure(model, name):.2f}" in told for model in (at.far, at.other) for name in ("p_rule", "dm"))
     frame = conflict_paths(at)
     assert set(frame["kind"]) == {DP, EO, TRUTH, BEGAN}

@@ -256,7 +256,7 @@ def test_two_sessions_with_equal_settings_train_once(monkeypatch):
 def test_shap_beside_commod(f):
     app = fine(run(f=f))
     assert -1 <= float(figure(app, "Rank agreement of the two")) <= 1
-    assert figure(app, "SHAP's top five that stay").endswith("%")
+    assert figure(app, "SHAP's five main features: the same each time").endswith("%")
 
 
 def test_data_page():

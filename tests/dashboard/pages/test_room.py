@@ -472,7 +472,10 @@ def test_a_guess_is_made_on_the_page_of_the_room(klass):
     app = fine(click(app, "This is my guess"))
     assert klass.room.guesses["bar_exam", STEPS[0]] == ("32",)
     klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
-    assert ANSWER in words(fine(app.run()))
+    app = fine(app.run())
+    assert ANSWER in words(app)
+    assert "You said 32 of 100." in words(app)
+    assert "You said 32" not in words(fine(klass.page(klass.bo)))
 
 
 def test_everyone_sees_what_a_step_and_a_vote_are_about(klass):
@@ -506,9 +509,12 @@ def test_a_reason_outlives_other_pages_and_the_end_of_a_vote(klass):
     app = fine(app.switch_page("pages/glossary.py").run().switch_page(ROOM).run())
     assert app.text_area[0].value == "Half a sent"
     klass.store.show_result(klass.leader)
-    assert fine(app.run()).text_area[0].value == "Half a sent"
+    app = fine(app.run())
+    assert app.text_area[0].value == "Half a sent"
+    assert ".st-key-room_reason { display: none; }" in everything(app)  # nothing can be sent now
     klass.store.ask_again(klass.leader)
     app = fine(app.run())
+    assert ".st-key-room_reason { display: none; }" not in everything(app)
     assert app.text_area[0].value == "Half a sent"
     fine(click(app, "Send this model as my vote"))
     assert [vote.reason for vote in klass.room.question.votes] == ["Half a sent"]
@@ -571,6 +577,15 @@ def test_bars_hold_every_guess():
     assert one["people"].sum() == 1
     assert one["high"].max() - one["low"].min() >= pictures.LEAST_SPAN
     assert pictures.histogram([1], 0.0, guesses="g", model="m")["low"].min() == 0
+
+
+def test_of_100_the_axis_goes_from_0_to_100():
+    frame = pictures.histogram([44, 46, 100], 46.0, guesses="g", model="m", most=100)
+    bars = frame[frame["kind"] == "g"]
+    assert bars["people"].sum() == 3
+    assert (bars["low"].min(), bars["high"].max()) == (0, 100)
+    guesses = pictures.guesses([44.0], StepQuestion("?", "of 100", 100), StepAnswer(46.0, ""), "en")
+    assert guesses.chart().to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 100]
 
 
 def test_what_is_no_answer_is_left_out():

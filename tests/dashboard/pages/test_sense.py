@@ -5,11 +5,13 @@ import re
 import time
 from dataclasses import replace
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
+from commod.dashboard.views import checks
 from commod.dashboard.views.checks import SHOWN, how_far, in_a_cell
 from commod.explain.checks import CHECKS
 from tests.dashboard.driving import fine, run, slider, tables, words
@@ -53,6 +55,17 @@ def test_a_check_that_waits_behind_others_says_when_it_starts():
     assert how_far(in_line, now) == "…"  # it may start at once
     assert how_far(in_line, now - 60) == "starts when the server is less busy"
     assert how_far(SimpleNamespace(progress=0.34, before=0), now - 60) == "30 % computed"
+
+
+def test_an_answer_that_is_still_being_computed_has_no_mark(law, monkeypatch):
+    monkeypatch.setattr(checks, "say_declared", str)
+    again, place = law.answers(refits=refits(law))["again"], MagicMock()
+    for note, is_marked in (("50 % computed", False), ("", True)):
+        checks._paint(place, {"again": again}, dict.fromkeys(CHECKS, "") | {"again": note})
+        line = next(line for line in place.markdown.call_args.args[0].split("\n\n") if again.check.title in line)
+        assert (SHOWN[again.mark] in line) == is_marked
+        assert again.sentence in line
+        assert note in line
 
 
 def test_a_model_that_changes_nobody_has_nothing_to_check():

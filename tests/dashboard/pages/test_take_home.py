@@ -427,7 +427,7 @@ def test_an_update_that_may_shift_is_told_in_report_and_predictions():
     assert "Update multiply (the paper)" in plain
     assert "below 0, the decision changes" in plain
     for said in (told, plain):
-        assert "a rule that changes people who look like a group guesses it: Concept" in said
+        assert "its concepts give it away: Concept" in said
 
 
 def test_an_update_that_counts_decisions_is_told_in_report_and_predictions():
@@ -442,7 +442,7 @@ def test_an_update_that_counts_decisions_is_told_in_report_and_predictions():
     assert "each concept raises or lowers" in told
     assert "takes back" not in told
     best = result.concepts["auc"].max()
-    assert f"guesses it: {result.concepts['auc'].idxmax()} alone tells the groups apart (AUC {best:.2f} [" in told
+    assert f"give it away: {result.concepts['auc'].idxmax()} alone tells the groups apart (AUC {best:.2f} [" in told
 
 
 def test_predictions_hold_no_formula():

@@ -78,7 +78,7 @@ def show() -> None:
         near = is_near("explore.below") or target.is_searching() or tour.is_at("why")
     rest = _begin_rest(settings, result) if near else _compute_rest(settings, result)
     with deferred_paint():
-        tour.hint()
+        tour.hint(say_declared(result.task.spec.outcomes[1]))
     session.keep_link()
     room.tell_setting(result)
     # What may take a while comes last: the page above is complete without it.

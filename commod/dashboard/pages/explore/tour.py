@@ -1,4 +1,4 @@
-"""The 90-second tour: four hints over the live page, which outline what they speak of."""
+"""The 90-second tour: five hints over the live page, which outline what they speak of."""
 
 from typing import Any
 
@@ -7,10 +7,11 @@ import streamlit as st
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.streamlit_internals import TO_HINT
+from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.words import say
 
 # The parts of the page that it shows, in their order.
-HINTS = ("slider", "verdict", "dots", "why")
+HINTS = ("slider", "verdict", "dots", "tradeoff", "why")
 
 # Which hint is shown: None before the tour, "" behind it: it does not come back.
 _at: PageState[str | None] = PageState("tour", lambda: None)
@@ -29,8 +30,8 @@ def is_at(part: str) -> bool:
     return _at() == part
 
 
-def hint() -> None:
-    """The hint that the tour has come to, over the page; what it speaks of is outlined."""
+def hint(yes: str) -> None:
+    """The hint that the tour has come to, what it speaks of outlined; `yes` is what filled dots mean."""
     part = _at()
     if not part:
         st.html(f'<span data-hint=""></span><script>{TO_HINT}</script>', unsafe_allow_javascript=True)
@@ -38,7 +39,7 @@ def hint() -> None:
     place = HINTS.index(part)
     following = HINTS[place + 1] if part != HINTS[-1] else ""
     with st.container(border=True, key="tour_hint"):
-        st.markdown(say(f"tour.{part}"))
+        st.markdown(say(f"tour.{part}", yes=escape_markdown(yes)))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(say("tour.step", step=place + 1, steps=len(HINTS)), width="content")
             _step(say("tour.next") if following else say("tour.done"), following, type="primary")

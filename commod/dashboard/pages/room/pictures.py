@@ -45,20 +45,26 @@ def _number(text: str) -> float | str:
     return value if math.isfinite(value) else text
 
 
-def histogram(numbers: Sequence[float], answer: float, *, guesses: str, model: str) -> pd.DataFrame:
+def histogram(
+    numbers: Sequence[float], answer: float, *, guesses: str, model: str, most: float | None = None
+) -> pd.DataFrame:
     """Rows of `plot_guesses`: bars of one width, 1, 2 or 5 times a power of ten, and the answer.
 
-    Where all are near to one another, bars that nobody has guessed keep the axis as wide as `LEAST_SPAN`.
+    Where all are near to one another, bars that nobody has guessed keep the axis as wide as `LEAST_SPAN`. With `most`,
+    bars are as wide as on an axis from 0 to there.
     """
     low, high = min((*numbers, answer)), max((*numbers, answer))
     low = max(min(low, 0.0), min(low, (low + high - LEAST_SPAN) / 2))
     high = max(high, low + LEAST_SPAN)
     width = _bar_width(high - low)
-    bars = Counter(math.floor(number / width) for number in numbers)
+    if most is not None:
+        low, high, width = 0.0, most, _bar_width(most)
+    bars = Counter(math.floor(number / width) - (number == most) for number in numbers)
+    ends = math.floor(low / width), math.floor(high / width) - (high == most)
     rows = [
         {"kind": guesses, "low": bar * width, "high": (bar + 1) * width, "people": bars[bar]}
-        for bar in range(math.floor(low / width), math.floor(high / width) + 1)
-        if bars[bar] or bar in (math.floor(low / width), math.floor(high / width))
+        for bar in range(ends[0], ends[1] + 1)
+        if bars[bar] or bar in ends
     ]
     return pd.DataFrame([*rows, {"kind": model, "low": answer, "high": math.nan, "people": math.nan}])
 
@@ -219,8 +225,10 @@ def guesses(found: Sequence[float | str], question: StepQuestion, answer: StepAn
         ]
         return Picture(plot_answers, pd.DataFrame(rows), {"kinds": (other, model), "people": people})
     name, title = say("room.guesses"), f"{say('room.guess')} ({question.unit})"
-    bars = histogram([float(guess) for guess in found], float(answer.value), guesses=name, model=model)
-    return Picture(plot_guesses, bars, {"title": title, "people": people, "guesses": name, "answer": model})
+    most = 100 if question.most == 100 else None
+    bars = histogram([float(guess) for guess in found], float(answer.value), guesses=name, model=model, most=most)
+    options = {"title": title, "people": people, "guesses": name, "answer": model, "most": most}
+    return Picture(plot_guesses, bars, options)
 
 
 def choices(question: RoomQuestion, rounds: Mapping[int, str], language: str) -> Picture:

@@ -7,6 +7,7 @@ import streamlit as st
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import board
 from commod.dashboard.pages.room.board import draw_model, draw_pair, trained
+from commod.dashboard.pages.room.pictures import guessed
 from commod.dashboard.rooms.contents import Here, RoomQuestion, Vote
 from commod.dashboard.rooms.names import REASON_LENGTH
 from commod.dashboard.state import session
@@ -31,8 +32,10 @@ def show(here: Here) -> None:
     votes = question is not None and question.kind == "sign" and room.closed is None
     # The field for a reason keeps its place from vote to vote: whatever is being written stays in it.
     above, model = st.container(), None
-    if votes:
+    if votes and question is not None:
         _reason()
+        if not question.open:  # hidden and not gone: what was written in it stays for the next vote
+            st.html("<style>.st-key-room_reason { display: none; }</style>")
     with above:
         if room.closed is not None:
             st.info(say("room.closed_says"), icon=":material/door_front:")
@@ -54,6 +57,7 @@ def _step(here: Here) -> None:
     step = board.step_of(room)
     if (room.lesson, room.step) in room.revealed:
         board.draw_guesses(room, step)
+        _draw_own_guess(here, step)
     else:
         st.header(in_markdown(room_step_in_words(room)))
         if step is not None and room.closed is None:
@@ -65,6 +69,15 @@ def _step(here: Here) -> None:
             st.switch_page("pages/lesson.py")
         if st.button(say("room.to_explore"), icon=":material/tune:"):
             st.switch_page("app.py")
+
+
+def _draw_own_guess(here: Here, step: board.BoardStep | None) -> None:
+    """What this person guessed, if anything."""
+    kept = here.person.guesses.get(here.room.lesson, {}).get(here.room.step)
+    if kept is None or step is None or step.answer is None:
+        return
+    for guess in guessed([kept], step.question):
+        st.markdown(f"**{in_markdown(say('standalone.you_said', guess=step.question.in_words(guess)))}**")
 
 
 def _guess(here: Here, question: lesson_script.StepQuestion) -> None:

@@ -74,8 +74,8 @@ def _arithmetic(person: Person) -> str:
         return _minus(f"The balance is {row['balance']:+.2f}, so g says “{says}” and {does}. Dashed: the line, {line}.")
     side = "on the other side: the decision turns" if changed else "on the same side: the decision stays"
     shift = f", plus s = {row['shift']:+.2f}" if person.result.g.has_shift else ""
-    starts = f"The bars of f and g start at the dashed line ({line}), where the decision turns."
-    return _minus(f"{starts} g's length is f's times r = {row['ratio']:.2f}{shift}, {side}.")
+    turns = f"At the dashed line ({line}) the decision turns."
+    return _minus(f"{turns} g's distance from it is f's times r = {row['ratio']:.2f}{shift}, {side}.")
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:

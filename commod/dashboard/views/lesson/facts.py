@@ -231,6 +231,21 @@ MOVE: dict[str, Callable[[StepModels], Any]] = {
 }
 
 
+# ---- of the path for equal rates ----
+
+
+def _turn(at: StepModels) -> pd.Series:
+    """The point of `far`'s path with the least mistreatment."""
+    path = at.far.path
+    return path.loc[path["dm"].idxmin()]
+
+
+TURN: dict[str, Callable[[pd.Series], float]] = {
+    name: lambda point, name=name: float(point[name])  # type: ignore[misc]
+    for name in ("lambda_fair", "p_rule", "dm")
+}
+
+
 # ---- of other methods ----
 
 RIVAL = ("title", "changed", "better", "worse", "worse_share", "p_rule", "accuracy")
@@ -323,6 +338,7 @@ def names_at(at: StepModels) -> dict[str, Any]:
         **{which: _of_model(at, which) for which in MODELS},
         "rivals": NamedFigures({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
         "move": NamedFigures(MOVE, lambda: at),
+        "turn": NamedFigures(TURN, lambda: _turn(at)),
         "shap": NamedFigures(SHAP | {"disputed": partial(_disputed, step=at.step)}, lambda: at.shap),
     }
 
@@ -344,7 +360,8 @@ def _known_of_every_step() -> frozenset[str]:
     model = {*MODEL, *NAMED, *parts} - {"groups"}
     found = {f"{which}.{name}" for which in MODELS for name in _with_parts(model, parts)}
     found |= {f"{which}.{name}" for which in SETTINGS for name, known in CONTROLS.items() if known.grid}
-    found |= {f"move.{name}" for name in MOVE} | {f"shap.{name}" for name in _with_parts(SHAP, {"disputed": DISPUTED})}
+    found |= {f"move.{name}" for name in MOVE} | {f"turn.{name}" for name in TURN}
+    found |= {f"shap.{name}" for name in _with_parts(SHAP, {"disputed": DISPUTED})}
     return frozenset(found)
 
 
