@@ -74,9 +74,7 @@ def test_fit_warns_of_a_model_as_the_page_does(capsys, tmp_path):
     starts.grants().to_csv(tmp_path / "grants.csv", index=False)
     roles = "--outcome granted --favourable yes --sensitive region --update decisions --lambda-fair 4 --json".split()
     assert main(["fit", str(tmp_path / "grants.csv"), *roles]) == 0
-    told = re.search(
-        r"Take care: g is right about (.+)% of people, f about .+ of everybody about (.+)%", capsys.readouterr().err
-    )
+    told = re.search(r"Take care: g is right for (.+)% of people, f for .+” for (.+)%", capsys.readouterr().err)
     assert float(told[1]) < float(told[2])
 
 

@@ -112,8 +112,8 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
             f"from f ({held.shown(start)}) to the fairest that was tried ({held.shown(best, named=False)})"
         )
     text = (
-        f"These data open by {chosen.name}: {why}. On held-out training rows f is right about "
-        f"{held.of_f.accuracy:.1%} of people, and the same answer for everybody about {held.of_constant:.1%}. No other "
+        f"These data open by {chosen.name}: {why}. On held-out training rows f is right for "
+        f"{held.of_f.accuracy:.1%} of people, and one answer for everybody for {held.of_constant:.1%}. No other "
         f"form beats this one there: {held.in_words(chosen)}."
     )
     beside = [f"{with_capital(one.name)}: {held.in_words(one)}." for one in others]

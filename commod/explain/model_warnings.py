@@ -94,7 +94,7 @@ def _upside_down(
         return Concern(
             "turned",
             f"These scores seem to be of the other outcome: the higher they are, the rarer is “{positive}” (AUC "
-            f"{auc:.2f}), and f is right about {right:.0%} of people, its opposite about {1 - right:.0%}.",
+            f"{auc:.2f}), and f is right for {right:.0%} of people, its opposite for {1 - right:.0%}.",
         )
     # As dear as f's cut-off says: a wrong 1 costs the threshold, a wrong 0 the rest.
     missed, wrongly = (1 - threshold) * (labels == 1), threshold * (labels == 0)
@@ -105,8 +105,8 @@ def _upside_down(
         return None
     loss, least = float(own.mean()), float(constant.mean())
     if threshold == 0.5:
-        beside = f"who says “{word}” of everybody is right about {1 - 2 * least:.1%}"
-        text = f"f is right about {1 - 2 * loss:.1%} of people; {beside}."
+        beside = f"always saying “{word}” is right for {1 - 2 * least:.1%}"
+        text = f"f is right for {1 - 2 * loss:.1%} of people; {beside}."
     else:
         text = (
             f"Weighed as its cut-off of {threshold:g} weighs errors, f does worse than who says “{word}” of everybody."
@@ -123,8 +123,8 @@ def _below_constant(task: Task, labels: NDArray[Any], decided: NDArray[np.bool_]
         return None
     return Concern(
         "constant",
-        f"At a cut-off of {threshold:g} f is right about {right:.1%} of people. Saying “{word}” of everybody is right "
-        f"about {constant:.1%}. That is the price of finding the rarer outcome at all.",
+        f"At a cut-off of {threshold:g} f is right for {right:.1%} of people. Always saying “{word}” is right "
+        f"for {constant:.1%}. That is the price of finding the rarer outcome at all.",
     )
 
 
@@ -256,8 +256,7 @@ def less_right(task: Task, labels: Any, before: Any, after: Any) -> list[str]:
     if right_g >= min(right_f, constant):
         return []
     return [
-        f"g is right about {right_g:.1%} of people, f about {right_f:.1%}, and who says “{word}” of everybody about "
-        f"{constant:.1%}."
+        f"g is right for {right_g:.1%} of people, f for {right_f:.1%}, and always saying “{word}” for {constant:.1%}."
     ]
 
 

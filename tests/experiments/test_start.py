@@ -87,8 +87,8 @@ def test_own_data_open_with_a_form_that_no_other_beats(monkeypatch):
         assert f"{one.changed:.1%} of decisions changed, {one.right:.0%} of these right by the record" in found.text
     assert found.papers == least["ratio"].settings
     y = np.concatenate([fold.held.y for fold in held.folds])
-    assert f"f is right about {held.of_f.accuracy:.1%} of people" in found.text
-    assert f"the same answer for everybody about {max(y.mean(), 1 - y.mean()):.1%}" in found.text
+    assert f"f is right for {held.of_f.accuracy:.1%} of people" in found.text
+    assert f"one answer for everybody for {max(y.mean(), 1 - y.mean()):.1%}" in found.text
 
 
 def test_the_test_part_plays_no_part(monkeypatch):

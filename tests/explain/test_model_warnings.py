@@ -58,8 +58,8 @@ def test_a_model_less_often_right_than_f_and_a_constant_is_spoken_of():
     values = [((f > 0) == y).mean(), ((g > 0) == y).mean(), 1 - y.mean()]
     assert values[1] < min(values[0], values[2])
     assert (
-        f"g is right about {values[1]:.1%} of people, f about {values[0]:.1%}, and who says “fails the bar” of "
-        f"everybody about {values[2]:.1%}."
+        f"g is right for {values[1]:.1%} of people, f for {values[0]:.1%}, and always saying “fails the bar” "
+        f"for {values[2]:.1%}."
     ) in told(y, s, f, g)
     assert told(y, s, f, np.where((s == 0) & (f > -0.1), 0.1, f)) == []
 

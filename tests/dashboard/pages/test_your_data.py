@@ -317,7 +317,7 @@ def test_the_rows_of_a_spreadsheet_add_up_and_an_impossible_age_is_named():
 def test_a_loss_of_accuracy_is_said_first():
     result = SimpleNamespace(path=pd.DataFrame({"accuracy": [0.7, 0.68, 0.6]}), keep=lambda name, made: [])
     assert page._first(result)[0].startswith(
-        "The model that the pages open with is right about 60.0% of people, f about 70.0%"
+        "The model that the pages open with is right for 60.0% of people, f for 70.0%"
     )
     result.path = pd.DataFrame({"accuracy": [0.7, 0.66]})
     assert page._first(result) == []

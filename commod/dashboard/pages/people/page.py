@@ -62,7 +62,7 @@ def _verdict(result: FitResult) -> str:
 
     def sentence(count: int, verb: str, part: np.ndarray) -> str:
         here = int((right & part).sum())
-        whom = f"**g** is right about {here:,}, **f** about {count - here:,}"
+        whom = f"**g** is right for {here:,}, **f** for {count - here:,}"
         return f"- **{count:,} {verb}** “{good}”. By the record {whom}."
 
     lines = [sentence(counts.better, "gain" if counts.better != 1 else "gains", gains)] * (counts.better > 0)

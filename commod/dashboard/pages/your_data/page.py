@@ -203,7 +203,7 @@ def _in_use() -> None:
 def _first(opened: FitResult) -> list[str]:
     """What has to be said before somebody goes on: what is wrong with the opening model, or what it costs."""
     found, (before, after) = concerns_in_words(opened), opened.path["accuracy"].iloc[[0, -1]]
-    costs = f"The model that the pages open with is right about {after:.1%} of people, f about {before:.1%}. "
+    costs = f"The model that the pages open with is right for {after:.1%} of people, f for {before:.1%}. "
     dear = [f"{costs}Move the slider on Explore to the left to lose less."] * (before - after >= COSTLY)
     return found or dear
 
