@@ -148,6 +148,8 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     read = Reader(page)
     check_self_contained(read)
     assert read.tags.count("svg") == 2
+    assert ">undefined<" not in page  # in a chart: a field that its frame lacks
+    assert {"f", "g"} <= set(read.texts)
     assert read.tags.count("section") == 15
     for rule in result.task.contract:  # what a row must hold
         assert rule_in_words(rule) in read.texts
