@@ -296,7 +296,7 @@ def collect(
         def poll(left: Mapping[str, Ticket]) -> float:
             done = len(names) - len(left)
             at_work = [f"{METHODS[name].title} {one.progress:.0%}" for name, one in left.items() if one.progress]
-            place.markdown(f"**{done} of {len(names)} methods are done.** The picture grows as they come in.")
+            place.markdown(f"**{done} of {len(names)} methods are done.** The others follow.")
             share = (done + sum(ticket.progress for ticket in left.values())) / len(names)
             bar.progress(min(share, 1.0), text=f"At work: {', '.join(at_work)}" if at_work else "Waiting …")
             return SLOW_POLL
