@@ -100,10 +100,10 @@ def _wins(claims: Sequence[Claim]) -> dict[str, int]:
 
 
 def wins_in_words(claims: Sequence[Claim]) -> str:
-    """In how many cells COMMOD changes fewest, and the two methods that do so most often beside it."""
+    """In how many cells each method changes fewest."""
     wins = _wins(claims)
     text = f"COMMOD changes the fewest decisions in {wins.pop('commod', 0)} of {count_of(len(claims), 'cell')}"
-    return text + "".join(f", {METHODS[name].title} in {count}" for name, count in [*wins.items()][:2])
+    return text + "".join(f", {METHODS[name].title} in {count}" for name, count in wins.items())
 
 
 def wins_of_each(claims: Sequence[Claim]) -> list[str]:

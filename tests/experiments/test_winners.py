@@ -8,7 +8,7 @@ import pytest
 
 from commod.dashboard.pages.compare.sections import best_in_words
 from commod.experiments.segments import mark_fewest
-from commod.experiments.winners import apart_by_chance, best_models, claims_of, wins_of_each
+from commod.experiments.winners import apart_by_chance, best_models, claims_of, wins_in_words, wins_of_each
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
@@ -82,8 +82,10 @@ def test_claims_and_their_counts_agree_with_the_cells(seed, with_commod):
     winners |= {"commod"} & {name for rates in places.values() for name in rates}
     assert {TITLES[title] for title in told} == winners
     assert "commod" not in winners or next(iter(told)) == METHODS["commod"].title
+    headline = wins_in_words(claims)
     for title, shown in told.items():
         won = [place for place, rates in places.items() if rates.get(TITLES[title]) == min(rates.values())]
+        assert f"{title} in {len(won)}" in headline or (title == "COMMOD" and f" in {len(won)} of " in headline)
         known = [beyond[place][1] for place in won if place in beyond]
         assert shown == f"{len(won)}" + (f" ({sum(known)} beyond chance)" if known else "")
 
