@@ -447,6 +447,14 @@ def test_an_update_that_counts_decisions_is_told_in_report_and_predictions():
     assert f"guesses it: {result.concepts['auc'].idxmax()} alone tells the groups apart (AUC {best:.2f} [" in told
 
 
+def test_predictions_on_an_uploaded_file_name_its_lines():
+    assert "line" not in pd.read_csv(io.BytesIO(predictions_csv(fitted(), None)))
+    scene = fitted().scene
+    task = replace(scene.task, roles={"target": "pass_bar"})
+    frame = pd.read_csv(io.BytesIO(predictions_csv(replace(fitted(), scene=replace(scene, task=task)), None)))
+    np.testing.assert_array_equal(frame["line"], scene.test.X.index + 2)  # headings in line 1, and lines count from 1
+
+
 def test_predictions_hold_no_formula():
     result = hostile(fitted())
     index = pd.Index(["@SUM(1)", *(f"-{i}" for i in range(len(result.scene.test) - 1))])
