@@ -180,6 +180,7 @@ def test_what_commod_pays_is_said_only_where_it_does():
         "(10.0%) is 3.0 points less accurate than the most accurate one, LPP's (20.0%)."
     )
     assert not paid(own, ("lpp", 0.8, 0.73, 0.05, False))  # not few
+    assert not paid(own, ("lpp", 0.8, 0.73, 0.20, False), ("bayes", 0.8, 0.6, 0.05, False))  # nor the fewest
     assert not paid(own, ("lpp", 0.8, 0.69, 0.20, False))
     assert not paid(own, ("lpp", 0.7, 0.73, 0.20, False))  # not fair enough
     assert not paid(own)

@@ -314,9 +314,9 @@ def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
 
 
 def paid_in_words(found: Mapping[str, BestAndOwn], fair: str) -> str:
-    """What COMMOD's fewest changes cost in accuracy, if the most accurate model is another's and changes more."""
-    few, best = found["fewest"].own, found["accurate"].first
-    if few is None or best is None or best["method"] == "commod" or few["change_rate"] >= best["change_rate"]:
+    """What the fewest changes cost in accuracy, if they are COMMOD's and the most accurate model is another's."""
+    few, best = found["fewest"].first, found["accurate"].first
+    if few is None or best is None or few["method"] != "commod" or best["method"] == "commod":
         return ""
     points = f"{100 * (best['accuracy'] - few['accuracy']):.1f}"
     if points == "0.0":
