@@ -100,10 +100,14 @@ def _wins(claims: Sequence[Claim]) -> dict[str, int]:
 
 
 def wins_in_words(claims: Sequence[Claim]) -> str:
-    """In how many cells COMMOD changes fewest, and the two methods that do so most often beside it."""
+    """In how many cells each method changes fewest."""
     wins = _wins(claims)
     text = f"COMMOD changes the fewest decisions in {wins.pop('commod', 0)} of {count_of(len(claims), 'cell')}"
-    return text + "".join(f", {METHODS[name].title} in {count}" for name, count in [*wins.items()][:2])
+    won = [claim.place[0] for claim in claims if "commod" in claim.fewest]
+    if won and max(won) <= 2 < max(claim.place[0] for claim in claims):
+        text += " (all in the two less fair quarters)"
+    text += "".join(f", {METHODS[name].title} in {count}" for name, count in wins.items())
+    return text + (" (a tie counts for each)" if any(len(claim.fewest) > 1 for claim in claims) else "")
 
 
 def wins_of_each(claims: Sequence[Claim]) -> list[str]:

@@ -116,20 +116,22 @@ def _by_what_moved(found: Watched) -> Outcome:
         f"Of {count_of(len(figures), 'figure')} compared, {moved} moved more than chance explains; 1 in 20 (about "
         f"{0.05 * len(figures):.0f}) would by chance alone"
     )
-    worse = row["difference"] - row["low"] if figure.direction > 0 else row["high"] - row["difference"]
-    way, seen = "fall" if figure.direction > 0 else "rise", figure.show_difference(worse * REVEALED).lstrip("+−")
-    people = count_of(found.people, "new person", "new people")
-    revealed = f"With {people}, {name} must {way} by {seen} or more to be noticed 4 times in 5"
+    # A fall is noticed once the upper end of its interval is below 0, and not ruled out as long as the lower end is.
+    above, below = row["high"] - row["difference"], row["difference"] - row["low"]
+    way, noticed, worst = ("fall", above, -row["low"]) if figure.direction > 0 else ("rise", below, row["high"])
     if len(small := _too_small(found)):
         few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
         text = f"There are too few new people of {few}: a group is compared from {SCARCE} people on."
-        return Outcome("unknown", "Cannot tell", f"{text} {revealed}. {counted}.")
+        return Outcome("unknown", "Cannot tell", f"{text} {counted}.")
     if row["moved"]:
         return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains.")
     if len(far):
         text = f"{len(far)} of {count_of(len(figures), 'figure')} moved further than chance explains"
         return Outcome("broken", "Not any more", f"{text}: {_largest(far)}. {with_capital(name)} did not.")
-    if worse - figure.direction * row["difference"] > SEEN:
+    if worst > SEEN:
+        people = count_of(found.people, "new person", "new people")
+        seen = figure.show_difference(noticed * REVEALED).lstrip("+−")
+        revealed = f"With {people}, {name} must {way} by {seen} or more to be noticed 4 times in 5"
         return Outcome("unknown", "Cannot tell", f"{revealed}. {counted}.")
     return Outcome("holds", "Still true", f"{counted}.")
 

@@ -327,13 +327,23 @@ def about_model(content: bytes) -> dict[str, Any]:
     }
 
 
-def watch_files(model: bytes, batch: bytes, known: pd.DataFrame | None = None, *, scores: str = "") -> Watched:
+def watch_files(
+    model: bytes,
+    batch: bytes,
+    known: pd.DataFrame | None = None,
+    called: Mapping[str, str] | None = None,
+    *,
+    scores: str = "",
+) -> Watched:
     """`watch` on the bytes of a `model.json` and a table; ValueError says what is wrong with one of them.
 
-    `scores`: column of the batch with f's probabilities, if f is not in the model's file.
+    `called`: what columns may be called instead, where the batch has no column of their own name. `scores`: column of
+    the batch with f's probabilities, if f is not in the model's file.
     """
     read = read_model(model)
     table = read_table(batch).frame
+    taken = {shown: name for name, shown in (called or {}).items() if name not in table}
+    table = table.rename(columns=taken)
     if read.needs_scores and not scores:
         raise ValueError("f is not in this model.json: give its scores as a column of the batch, named by --scores.")
     if scores and scores not in table:

@@ -130,6 +130,7 @@ def test_charts_become_files(chart, width):
     assert svg.startswith(b"<svg")
     assert b"Accuracy on test" in svg
     assert b"COMMOD" in svg
+    assert b">undefined<" not in svg
 
 
 def test_overlap_names_every_method_and_leaves_a_dash_for_nothing():

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.pages.compare.sections import best_in_words
+from commod.dashboard.pages.compare.sections import best_in_words, paid_in_words
 from commod.experiments.segments import mark_fewest
-from commod.experiments.winners import apart_by_chance, best_models, claims_of, wins_of_each
+from commod.experiments.winners import apart_by_chance, best_models, claims_of, wins_in_words, wins_of_each
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
@@ -82,8 +82,10 @@ def test_claims_and_their_counts_agree_with_the_cells(seed, with_commod):
     winners |= {"commod"} & {name for rates in places.values() for name in rates}
     assert {TITLES[title] for title in told} == winners
     assert "commod" not in winners or next(iter(told)) == METHODS["commod"].title
+    headline = wins_in_words(claims)
     for title, shown in told.items():
         won = [place for place, rates in places.items() if rates.get(TITLES[title]) == min(rates.values())]
+        assert f"{title} in {len(won)}" in headline or (title == "COMMOD" and f" in {len(won)} of " in headline)
         known = [beyond[place][1] for place in won if place in beyond]
         assert shown == f"{len(won)}" + (f" ({sum(known)} beyond chance)" if known else "")
 
@@ -154,6 +156,34 @@ def test_who_wins_again_on_other_splits():
     claims = claims_of(cells, by_split=by_split)
     assert [claim.again for claim in claims] == [(1, 2)]
     assert wins_of_each(claims) == ["COMMOD: 1 (again on 1 of 2 splits)"]
+
+
+@pytest.mark.parametrize(("places", "said"), [((1, 2, 3), True), ((1, 2), False), ((3, 4), False)])
+def test_it_is_said_where_commod_wins_only_where_fairness_is_low(places, said):
+    rows = [
+        (name, fair, 1, 0.1 + 0.1 * ((name == "commod") == (fair > 2) and places != (3, 4)) + 0.05 * (name == "lpp"))
+        for fair in places
+        for name in ("commod", "lpp")
+    ]
+    cells = pd.DataFrame(rows, columns=["method", "fairness_q", "accuracy_q", "change_rate"])
+    assert ("all in the two less fair quarters" in wins_in_words(claims_of(cells))) == said
+
+
+def test_what_commod_pays_is_said_only_where_it_does():
+    def paid(*rows):
+        columns = ["method", "p_rule", "accuracy", "change_rate", "needs_sensitive"]
+        return paid_in_words(best_models(pd.DataFrame(rows, columns=columns), DP, 0.8, 0.1), "a P-Rule of 0.80 or more")
+
+    own = ("commod", 0.8, 0.70, 0.10, False)
+    assert paid(own, ("lpp", 0.8, 0.73, 0.20, False)) == (
+        " **COMMOD pays for few changes with accuracy:** with a P-Rule of 0.80 or more, its model with the fewest "
+        "(10.0%) is 3.0 points less accurate than the most accurate one, LPP's (20.0%)."
+    )
+    assert not paid(own, ("lpp", 0.8, 0.73, 0.05, False))  # not few
+    assert not paid(own, ("lpp", 0.8, 0.73, 0.20, False), ("bayes", 0.8, 0.6, 0.05, False))  # nor the fewest
+    assert not paid(own, ("lpp", 0.8, 0.69, 0.20, False))
+    assert not paid(own, ("lpp", 0.7, 0.73, 0.20, False))  # not fair enough
+    assert not paid(own)
 
 
 def test_the_best_models_fulfil_what_is_asked_of_them():

@@ -68,9 +68,9 @@ def about_model(token: str, digest: str, content: bytes) -> ComputeTask:
     return _apart("about_model", token, (digest,), monitoring.about_model, content)
 
 
-def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes, known: Any = None) -> ComputeTask:
+def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes, *known: Any) -> ComputeTask:
     """A later batch next to the people of a model, both from their files."""
-    return _apart("watch", token, digests, monitoring.watch_files, model, batch, known)
+    return _apart("watch", token, digests, monitoring.watch_files, model, batch, *known)
 
 
 def verify(record: Mapping[str, Any], task: Task) -> ComputeTask:

@@ -186,7 +186,7 @@ def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
         return f"Nothing that is required applies to {subject[0].lower()}{subject[1:]}: nobody's decision changes."
     if total == 1:
         verb = "meets" if met else "does not meet" if failed else "may or may not meet"
-        parts = [f"{subject} {verb} the {'one requirement that applies' if beside else 'requirement'}"]
+        parts = [f"{subject} {verb} the one requirement{' that applies' if beside else ''}"]
         parts += [f"it {cannot}"] if untold else []
     else:
         every = "both" if total == 2 else f"all {total}"

@@ -288,7 +288,7 @@ def collect(
     failed: list[str] = []
     with place.container(border=True), ExitStack() as places_in_queue:
         head = st.container(horizontal=True, vertical_alignment="center")
-        place, bar = head.empty(), st.empty()
+        said, bar = head.empty(), st.empty()
         head.button("Stop", icon=":material/stop_circle:", on_click=_stop)
         asked = {name: submit(sweep_of(name, settings, form, tuned=tuned)) for name in missing}
         tickets = {name: places_in_queue.enter_context(ticket) for name, ticket in asked.items()}
@@ -296,7 +296,7 @@ def collect(
         def poll(left: Mapping[str, Ticket]) -> float:
             done = len(names) - len(left)
             at_work = [f"{METHODS[name].title} {one.progress:.0%}" for name, one in left.items() if one.progress]
-            place.markdown(f"**{done} of {len(names)} methods are done.** The picture grows as they come in.")
+            said.markdown(f"**{done} of {len(names)} methods are done.** The others follow.")
             share = (done + sum(ticket.progress for ticket in left.values())) / len(names)
             bar.progress(min(share, 1.0), text=f"At work: {', '.join(at_work)}" if at_work else "Waiting …")
             return SLOW_POLL

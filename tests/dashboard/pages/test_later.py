@@ -98,7 +98,7 @@ def test_a_shift_on_purpose_is_said_and_seen():
     assert "left out on purpose" in captions(app)
     assert "The score of f is distributed quite differently than before" in words(app)
     assert "of the 10 columns and scores are distributed differently" in words(app)
-    assert app.warning[0].value.startswith("**Not any more.** 7 of 32 figures moved further than chance explains")
+    assert app.warning[0].value.startswith("**Demo: Not any more.** 7 of 32 figures moved further than chance explains")
 
 
 def test_a_batch_for_the_model_of_the_sliders():
@@ -108,6 +108,12 @@ def test_a_batch_for_the_model_of_the_sliders():
     assert headline(expected()).split(":")[0] in words(app)
     assert "On 800 later people" in captions(app)
     assert f"{len(result().scene.test):,} tested on" in captions(app)
+
+
+def test_a_column_may_be_called_as_the_app_shows_it():
+    app = fine(choose(run(PAGE), people="file"))
+    fine(bring(app, "batch", batch().replace(b"lsat", b"LSAT score", 1), "later.csv"))
+    assert headline(expected()).split(":")[0] in words(app)
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +157,7 @@ def test_what_is_broken_is_said():
     asked = b'{"p_rule": 0.99, "again": 0.5}'
     app = bring(fine(choose(run(PAGE), people="held_out")), "decision", asked, "asked.json")
     assert not errors(app)
-    assert app.warning[0].value.startswith("**Not true, as before.** a P-Rule of 0.99 or more")
+    assert app.warning[0].value.startswith("**Demo: Not true, as before.** a P-Rule of 0.99 or more")
     verdicts = [row[1:3] for row in tables(app)["What is required, then and now"]]
     assert verdicts == [["✗ fail", "✗ fail"], ["? cannot tell", "– does not apply"]]
 

@@ -148,6 +148,8 @@ def test_the_report_shows_all_figures_and_needs_nothing_else(name):
     read = Reader(page)
     check_self_contained(read)
     assert read.tags.count("svg") == 2
+    assert ">undefined<" not in page  # in a chart: a field that its frame lacks
+    assert {"f", "g"} <= set(read.texts)
     assert read.tags.count("section") == 15
     for rule in result.task.contract:  # what a row must hold
         assert rule_in_words(rule) in read.texts
@@ -443,6 +445,14 @@ def test_an_update_that_counts_decisions_is_told_in_report_and_predictions():
     assert "takes back" not in told
     best = result.concepts["auc"].max()
     assert f"give it away: {result.concepts['auc'].idxmax()} alone tells the groups apart (AUC {best:.2f} [" in told
+
+
+def test_predictions_on_an_uploaded_file_name_its_lines():
+    assert "line" not in pd.read_csv(io.BytesIO(predictions_csv(fitted(), None)))
+    scene = fitted().scene
+    task = replace(scene.task, roles={"target": "pass_bar"})
+    frame = pd.read_csv(io.BytesIO(predictions_csv(replace(fitted(), scene=replace(scene, task=task)), None)))
+    np.testing.assert_array_equal(frame["line"], scene.test.X.index + 2)  # headings in line 1, and lines count from 1
 
 
 def test_predictions_hold_no_formula():

@@ -308,8 +308,24 @@ def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
         place.markdown(best)
         return
     place.markdown(
-        f"**{wins_in_words(claimed)}.** {tip('cell')} [Cell by cell](#cells); over many splits: "
-        f"About, Paper.\n\nThe best single models:\n\n{best}"
+        f"**{wins_in_words(claimed)}.**{paid_in_words(found, fair)} {tip('cell')} [Cell by cell](#cells); over many "
+        f"splits: About, Paper.\n\nThe best single models:\n\n{best}"
+    )
+
+
+def paid_in_words(found: Mapping[str, BestAndOwn], fair: str) -> str:
+    """What the fewest changes cost in accuracy, if they are COMMOD's and the most accurate model is another's."""
+    few, best = found["fewest"].first, found["accurate"].first
+    if few is None or best is None or few["method"] != "commod" or best["method"] == "commod":
+        return ""
+    points = f"{100 * (best['accuracy'] - few['accuracy']):.1f}"
+    if points == "0.0":
+        return ""
+    changed = FIGURES["change_rate"].show
+    return (
+        f" **COMMOD pays for few changes with accuracy:** with {fair}, its model with the fewest "
+        f"({changed(few['change_rate'])}) is {points} points less accurate than the most accurate one, "
+        f"{METHODS[best['method']].title}'s ({changed(best['change_rate'])})."
     )
 
 

@@ -22,9 +22,6 @@ EXPLAINED = "\n\n".join(
     f"**{word.title}**: {word.tip}" for word in (words()[name] for name in ("f", "refits", "splits"))
 )
 
-# The page's answer to the question in its title.
-ANSWERS = {"pass": "Yes", "fail": "No", "cannot tell": "Cannot tell yet", "does not apply": "Nothing to check"}
-
 
 def show() -> None:
     """The page, from top to bottom: the answer, what is required, other models, and the signature."""
@@ -50,7 +47,7 @@ def show() -> None:
     answers, here = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
     with top:
         sentence = verdict_in_words(here.checked, here.facts.people, "It")
-        st.markdown(f"**{ANSWERS[here.verdict]}.** {sentence}\n\n{escape_markdown(result.verdict)}")
+        st.markdown(f"**{sentence}**\n\n{escape_markdown(verdict.with_accuracy(result))}")
         verdict.draw_verdict(here, required, answers)
         beside = others.Beside(session.current(), result, required, st.empty(), st.empty())
     st.header("Does another model do better?", anchor="others", help=tip("lda"))

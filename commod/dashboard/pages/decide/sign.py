@@ -28,8 +28,8 @@ from commod.wording import with_capital
 FILE_NAME = "commod-decision.json"
 # Letters of a name, of a role and of a reason for rejecting one model.
 MAX_LINE = 200
-# What the record says of an alternative of which nobody has said why it is rejected.
-NO_REASON, SUGGESTED = "no reason given", " (suggested by the app)"
+# What the record says, after how it stands, of an alternative of which nobody has said why it is rejected.
+NO_REASON = "No reason given."
 NOT_KEPT = "Reloading or closing the page loses what you type and sign here: download the decision once it is signed."
 
 
@@ -67,7 +67,7 @@ def _draw_form(known: Mapping[str, Candidate], decided: Candidate) -> dict[str, 
     tomorrow = date.today() + timedelta(days=1)
     here.look_again = max(here.look_again, tomorrow)
     st.date_input("Look at it again on", min_value=tomorrow, width=220, **_field("look_again"))
-    return _rejected([one for one in known.values() if _differs(one, decided)], decided)
+    return _rejected([one for one in known.values() if _differs(one, decided)])
 
 
 def _differs(one: Candidate, decided: Candidate) -> bool:
@@ -106,10 +106,7 @@ def _press() -> None:
 
 def _say_how_it_stands(decided: Candidate) -> None:
     """What is signed, before it is; a requirement that is not met is no hindrance, and stands in the record."""
-    subject = decided.subject if decided.cell is None else with_capital(decided.subject)
-    text = verdict_in_words(decided.checked, decided.facts.people, subject)
-    if decided.collapse:
-        text += f" {decided.collapse}"
+    text = standing(decided, decided.subject if decided.cell is None else with_capital(decided.subject))
     if decided.verdict != "pass":
         text += " You can sign it all the same: the signed decision says so."
     if decided.facts.changed and not decided.facts.n_refits:
@@ -117,7 +114,12 @@ def _say_how_it_stands(decided: Candidate) -> None:
     st.caption(escape_markdown(text))
 
 
-def _rejected(others: Sequence[Candidate], decided: Candidate) -> dict[str, str]:
+def standing(one: Candidate, subject: str) -> str:
+    """How many requirements a model meets, and whether it has collapsed."""
+    return f"{verdict_in_words(one.checked, one.facts.people, subject)} {one.collapse}".strip()
+
+
+def _rejected(others: Sequence[Candidate]) -> dict[str, str]:
     """The alternatives that are rejected, each with a reason: at first all that are shown."""
     here, titles = draft(), {one.name: one.title for one in others}
     if not others:
@@ -140,12 +142,14 @@ def _rejected(others: Sequence[Candidate], decided: Candidate) -> dict[str, str]
             if one.name in here.kept:
                 st.empty()
             else:
-                found[one.in_full] = _reason(one, decided)
+                found[one.in_full] = _reason(one)
     return found
 
 
-def _reason(one: Candidate, decided: Candidate) -> str:
-    reason, usual = draft().reasons.get(one.name, ""), usual_reason(one, decided)
+def _reason(one: Candidate) -> str:
+    """What somebody typed, or else how it stands."""
+    reason = draft().reasons.get(one.name, "")
+    unsaid = f"{standing(one, 'It')} {NO_REASON}"
 
     def take(text: str) -> None:
         draft().reasons[one.name] = clean_line(text, MAX_LINE)
@@ -153,33 +157,10 @@ def _reason(one: Candidate, decided: Candidate) -> str:
     st.text_input(
         f"Why not {one.subject}",
         max_chars=MAX_LINE,
-        placeholder=f"{usual}{SUGGESTED}" if usual else f"Say why; else the signed decision says “{NO_REASON}”",
+        placeholder=f"If you leave this empty: {unsaid}",
         **mirrored(f"sign_why_{one.name}", reason, take),
     )
-    return reason or (f"{usual}{SUGGESTED}" if usual else NO_REASON)
-
-
-def usual_reason(one: Candidate, decided: Candidate) -> str:
-    """What speaks against a model and not against the one that is decided for; empty if nothing is known."""
-    if one.collapse and not decided.collapse:
-        return clean_line(one.collapse, MAX_LINE)
-    met = decided.checked["verdict"] == "pass"
-    for verdict, words in (("fail", "fails"), ("cannot tell", "cannot be determined")):
-        rows = one.checked["wanted"][met & (one.checked["verdict"] == verdict)]
-        if len(rows):
-            return clean_line(f"{words}: {', '.join(rows)}", MAX_LINE)
-    here, there = one.facts, decided.facts
-    if here.worse > there.worse:
-        return f"makes {count_of(here.worse, 'person', 'people')} worse off; the chosen one {there.worse:,}"
-    if (points := 100 * (_accuracy_lost(one) - _accuracy_lost(decided))) >= 0.05:
-        return f"less accurate by {points:.1f} points"
-    if here.changed > there.changed:
-        return f"changes {count_of(here.changed, 'decision')}; the chosen one {there.changed:,}"
-    return ""
-
-
-def _accuracy_lost(one: Candidate) -> float:
-    return one.facts.measured["accuracy_lost"].value
+    return reason or unsaid
 
 
 def _make(result: FitResult, decided: Candidate, required: Requirements, rejected: dict[str, str], place: Any) -> None:

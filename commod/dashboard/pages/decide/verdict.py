@@ -37,6 +37,13 @@ def draw_verdict(shown: Candidate, required: Requirements, answers: Mapping[str,
     _offer_to_keep(shown, required, keep)
 
 
+def with_accuracy(result: FitResult) -> str:
+    """The two sentences on the fit, and the accuracy where it falls."""
+    f, g = (FIGURES["accuracy"].show(result.figures.loc["accuracy", model]) for model in ("f", "g"))
+    lost = result.figures.loc["accuracy", "g"] < result.figures.loc["accuracy", "f"] and f != g
+    return f"{result.verdict} Accuracy falls from {f} to {g}." if lost else result.verdict
+
+
 def worth_knowing(answers: Mapping[str, Answer], required: Requirements) -> str:
     """What speaks against the changes and is not asked for; `answers` are those to "Do these changes make sense?"."""
     doubtful = [answer for name, answer in answers.items() if name not in required.limits]

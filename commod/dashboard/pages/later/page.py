@@ -45,7 +45,7 @@ def show() -> None:
     required, record = _required(of_sliders)
     if found is not None:
         with verdict:
-            sections.draw_batch(found, required, None if is_demo else record, signed=record is not None)
+            sections.draw_batch(found, required, None if is_demo else record, signed=record is not None, demo=is_demo)
     _what_happens()
     session.keep_link()
 
@@ -69,7 +69,8 @@ def _of_sliders() -> tuple[Watched | None, bool]:
         return _named(_held_out(result, here.people == SHIFTED), task), True
     columns = [rule.name for rule in task.contract] or list(task.X.columns)
     _bring_batch({"columns": columns, "groups": list(task.grouping.columns), "label": task.spec.target})
-    return _named(_watch(result.as_json().encode(), result.settings.data, task.X), task), False
+    called = {column: task.label(column) for column in task.X}
+    return _named(_watch(result.as_json().encode(), result.settings.data, task.X, called), task), False
 
 
 def _named(found: Watched | None, task: Task) -> Watched | None:
@@ -121,16 +122,16 @@ def _read_model(file: KeptFile) -> Any:
     return in_limits(tasks.about_model(files().token, file.digest, file.content), "Reading the model")
 
 
-def _watch(model: bytes, data: str = "", known: Any = None) -> Watched | None:
+def _watch(model: bytes, data: str = "", *known: Any) -> Watched | None:
     """The batch that was brought next to the people of a model, or a sentence why not.
 
     `data` is the data set that the model was trained on here, if it was: what is found is forgotten with it. `known`
-    are the features of its people.
+    are the features of its people, and what they are called.
     """
     digest, batch = hashlib.sha256(model).hexdigest(), files().batch
 
     def read(file: KeptFile) -> Any:
-        task = tasks.watch(files().token, (digest, file.digest), model, file.content, known)
+        task = tasks.watch(files().token, (digest, file.digest), model, file.content, *known)
         return in_limits(task, "Looking at the batch")
 
     found: Watched | None = batch.read((data, digest), read)

@@ -23,7 +23,7 @@ ADVICE = {
 }
 
 
-def draw_outcome(found: Watched, judged: Judged) -> None:
+def draw_outcome(found: Watched, judged: Judged, *, demo: bool) -> None:
     """The verdict, why, what to do, the main figure, and who is left out."""
     outcome = judged.outcome
     boxes = {
@@ -34,7 +34,7 @@ def draw_outcome(found: Watched, judged: Judged) -> None:
     box, icon = boxes[outcome.kind]
     is_other = judged.signature is not None and not judged.signature["agrees"].all()
     advice = "Bring the model that was signed." if is_other else ADVICE[outcome.kind]
-    box(f"**{outcome.title}.** {escape_markdown(outcome.why)}\n\n**What to do:** {advice}", icon=icon)
+    box(f"**{'Demo: ' * demo}{outcome.title}.** {escape_markdown(outcome.why)}\n\n**What to do:** {advice}", icon=icon)
     st.markdown(escape_markdown(judged.headline))
     if judged.left_out:
         st.caption(escape_markdown(judged.left_out))
@@ -134,14 +134,16 @@ def draw_moved(found: Watched, summary: str) -> None:
     st.caption(tip("stability_index"))
 
 
-def draw_batch(found: Watched, required: Requirements, record: Mapping[str, Any] | None, *, signed: bool) -> None:
+def draw_batch(
+    found: Watched, required: Requirements, record: Mapping[str, Any] | None, *, signed: bool, demo: bool
+) -> None:
     """All of it.
 
     `record` is the decision that the model is compared with. `signed` says whether there is one at all: none is
     compared with a model that is shown as if it had been tested on half of its people.
     """
     judged = judge(found, required, record)
-    draw_outcome(found, judged)
+    draw_outcome(found, judged, demo=demo)
     draw_tiles(found)
     if required or signed:
         draw_checked(judged, record, signed)

@@ -138,6 +138,7 @@ def show() -> None:
         st.caption("The limit counts decisions, whatever the record says. Accuracies and the price change.")
     with asked:
         budget, level = ask(CRITERIA[settings.fairness], bound)
+        st.caption("The two sliders do not depend on each other.")
     one_way = settings.direction != "both"
     if one_way:
         names: list[str] = []

@@ -274,8 +274,9 @@ def _caption(here: DrawnLimits, hidden: int) -> str:
     known = "group and record" if here.criterion.by_label else "group"
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
     dotted = (
-        " A gradient boosting model guesses the group; the interval allows for chance in the test people and for the "
-        f"choice of model. On these people, such a rule reached {here.show(here.blind_at('counted'))}."
+        " With the group guessed (by gradient boosting, learnt on other people) the limit is what to expect; on these "
+        f"people, such a rule came to {here.show(here.blind_at('counted'))}. The interval allows for chance in the "
+        "test people and for the choice of model."
         if here.has_blind
         else ""
     )
@@ -294,7 +295,7 @@ def _best_table(here: DrawnLimits) -> None:
         ["The limit of any rule", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"],
     ]
     if here.has_blind:
-        rows.append(["The limit, group guessed", here.show(here.blind_at()), f"{budget:.1%}", "–"])
+        rows.append(["The limit to expect, group guessed", here.show(here.blind_at()), f"{budget:.1%}", "–"])
     for name, sweep in here.sweeps.items():
         best = best_within(sweep.points, here.criterion.name, budget)
         if best is None:

@@ -22,6 +22,7 @@ from commod.experiments.segments import PAPER_SEGMENTS, Segments, in_segments, m
 from commod.experiments.sweep import as_points
 from commod.experiments.winners import Claim, Place, claims_of
 from commod.metrics.figures import CRITERIA
+from commod.uploads.limits import count_of
 from commod.wording import with_capital
 
 
@@ -102,7 +103,10 @@ def _draw_cells(cells: pd.DataFrame) -> None:
         st.markdown(_verdict(cells))
 
     def words(cell: Mapping[Any, Any]) -> str:
-        text = f"{cell['change_rate']:.1%}\n[{cell['low']:.0%},\u00a0{cell['high']:.0%}] of\u00a0{cell['splits']}"
+        text, splits = f"{cell['change_rate']:.1%}\n", count_of(cell["splits"], "split").replace(" ", "\u00a0")
+        if cell["splits"] >= LEAST_SPLITS:
+            text += f"[{cell['low']:.0%},\u00a0{cell['high']:.0%}] of\u00a0"
+        text += splits
         if pd.notna(cell["printed"]):
             text += f"\npaper\u00a0{cell['printed']:.0%}{MARKS[cell['verdict']]}"
         return text

@@ -26,11 +26,12 @@ def file_name(result: FitResult, what: str, ending: str) -> str:
 def predictions_csv(result: FitResult, refits: Refits | None) -> bytes:
     """The test rows: who they are, what f and g say, and how often it would happen again.
 
-    Columns ``number`` (in the test part, as on the pages), ``row`` (of the data set), ``group, change`` (in words;
-    empty where the decision stays), ``label, f_score, r, g_score, f_decision, g_decision, changed, right_by_record``
-    (whether g's decision is the label; with a shift, ``s`` follows ``r``, and where a balance decides, ``balance``
-    stands in their place), ``f_certainty`` (the probability that f gives to its decision) and ``refits_that_change``
-    (share; only with refits), all to six decimals; labels, decisions, ``changed`` and ``right_by_record`` are 0 or 1.
+    Columns ``number`` (in the test part, as on the pages), ``row`` (of the data set), ``line`` (of an uploaded file
+    that has its headings in line 1 and no empty lines), ``group, change`` (in words; empty where the decision stays),
+    ``label, f_score, r, g_score, f_decision, g_decision, changed, right_by_record`` (whether g's decision is the label;
+    with a shift, ``s`` follows ``r``, and where a balance decides, ``balance`` stands in their place), ``f_certainty``
+    (the probability that f gives to its decision) and ``refits_that_change`` (share; only with refits), all to six
+    decimals; labels, decisions, ``changed`` and ``right_by_record`` are 0 or 1.
     """
     scene = result.scene
     test, g = scene.test, result.g
@@ -43,6 +44,7 @@ def predictions_csv(result: FitResult, refits: Refits | None) -> bytes:
         {
             "number": np.arange(len(test)),
             "row": test.X.index,
+            **({"line": test.X.index + 2} if result.task.roles else {}),
             "group": np.array(result.task.groups, dtype=object)[test.sensitive.to_numpy()],
             "change": np.where(result.changed_test, words, ""),
             "label": test.y.to_numpy(),

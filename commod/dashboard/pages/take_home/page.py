@@ -95,7 +95,9 @@ def exports(
             "CSV",
             ":material/table:",
             f"For your spreadsheet: what f and g decide about each of the {len(result.scene.test):,} test "
-            f"{spec.people}, and who changes. 1 is “{spec.outcomes[1]}”.",
+            f"{spec.people}, and who changes. 1 is “{spec.outcomes[1]}”."
+            + " “line” finds a person in your file if it has its headings in line 1 and no empty lines."
+            * bool(result.task.roles),
             file_name(result, "predictions", "csv"),
             f"about {_size(len(result.scene.test) * ROW_SIZE)}",
             lambda: predictions_csv(result, None if many else result_of(tasks.refits(result))),

@@ -199,8 +199,6 @@ def draw_counts(choice: Choice) -> None:
     ]
     headings = ["Group", "Rows", f"{choice.target}: {' or '.join(choice.good_values)}", "To test on, about"]
     st.html(html_table(headings, rows, caption="Rows of each group"))
-    if lacking := len(draft().frame) - int(counted["rows"].sum()):
-        st.caption(f"Not counted: {count_of(lacking, 'row')} without an outcome, or of none of these groups.")
     if text := left_out_in_words(list(choice.groups), tested):
         st.caption(escape_markdown(text))
 
