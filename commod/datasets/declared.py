@@ -236,7 +236,7 @@ TASKS: dict[str, TaskSpec] = {
             groups=("25 or younger", "Older than 25"),
             filter="All 1,000 rows; age is left out of the features because the groups are made from it.",
             people="applicants",
-            story="A bank predicts who will pay back a loan.",
+            story="A bank predicts who pays back a loan.",
             called={
                 "25 or younger": "{people} up to 25",
                 "Older than 25": "{people} over 25",
@@ -293,7 +293,7 @@ TASKS: dict[str, TaskSpec] = {
             groups=("Female", "Male"),
             filter="All 4,000 made-up rows: the ratings miss 40 % of women's good years, and the truth is known.",
             people="employees",
-            story="An invented company promotes people whom a model expects to be rated well.",
+            story="An invented company promotes people expected to be rated well.",
             called=_BY_SEX,
             suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2, "update": "affine"},
             truth="performed",

@@ -135,11 +135,7 @@ def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     at = stages["cheap"]
     assert script.answer(at).value > 0.8 * at.after.changed_test.sum()
     first, changes = script.told(at)[0], at.after.changes  # group 1 is Caucasian; "raised" is for the worse
-    suspected = [
-        changes.loc[1, "raised"] - changes.loc[1, "lowered"],
-        changes.loc[0, "lowered"],
-        changes.loc[0, "raised"],
-    ]
+    suspected = [changes.loc[1, "raised"], changes.loc[0, "raised"], changes["lowered"].sum()]
     assert [int(n) for n in re.findall(r"\d+", first)] == suspected
     assert "caucasian" not in " ".join(script.text(at))
     more, fewer = map(int, re.findall(r"would need (\d+) worse .*? or (\d+) better", script.told(at)[1])[0])
