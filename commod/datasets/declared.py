@@ -236,7 +236,7 @@ TASKS: dict[str, TaskSpec] = {
             groups=("25 or younger", "Older than 25"),
             filter="All 1,000 rows; age is left out of the features because the groups are made from it.",
             people="applicants",
-            story="A bank predicts who repays a loan.",
+            story="A bank predicts who repays.",
             called={
                 "25 or younger": "{people} up to 25",
                 "Older than 25": "{people} over 25",
