@@ -167,7 +167,7 @@ def test_a_family_is_chosen_as_a_whole_and_says_how_many_of_it_are():
     app = fine(run_compare(methods="oracle_roc", data="german"))
     family = [name for name in available_methods("demographic_parity") if METHODS[name].family == "aware"]
     assert any(fold.label.endswith(f"with the group: **1 of {len(family)}**") for fold in app.expander)
-    fine(app.button(key=f"{pills_of(app, 'told').key}_All").click().run())
+    fine(app.button(key=f"{pills_of(app, 'aware').key}_All").click().run())
     assert chosen(app) == family
     assert app.query_params["methods"] == ",".join(family)
     pills_of(app, "aware").set_value(["oracle_roc"]).run()

@@ -70,7 +70,7 @@ def test_who_changed_has_every_group_in_one_table():
     table = tables(app)["The groups on test, and how many of each changed"]
     assert len(table) == 5
     assert [row[0] for row in table][-1] == "Everyone on test"
-    assert "get another decision" in words(app)
+    assert "changes the decision of **" in words(app)
 
 
 def test_the_report_has_every_group():

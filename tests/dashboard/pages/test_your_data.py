@@ -207,7 +207,7 @@ def test_a_few_columns_of_many_are_chosen():
     app = upload(wide)
     app.selectbox(key="own_rest").set_value("leave out").run()
     fine(app.multiselect(key="own_features_number").set_value(["x3", "test_score"]).run())
-    assert "2 as numbers, 0 as categories, 94 left out" in app.expander[0].label
+    assert "2 as numbers, 0 as categories, 94 left out" in " ".join(caption.value for caption in app.caption)
     fine(button(app, "Use these data").click().run())
     assert [f.name for f in app.session_state["held_own_data"].task.spec.features] == ["test_score", "x3"]
 
