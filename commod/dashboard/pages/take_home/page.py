@@ -166,7 +166,7 @@ def _files(result: FitResult, settings: Settings) -> Pending | None:
         page = _page(result)
     for place, pair in enumerate(zip(others[::2], others[1::2], strict=True)):
         if place == 1:
-            st.subheader("For your technicians")
+            st.header("For your technicians")
         for export, column in zip(pair, st.columns(2, gap="small"), strict=True):
             _file(export, column.container(border=True, height="stretch", vertical_alignment="distribute"))
     return page
