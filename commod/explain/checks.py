@@ -155,7 +155,7 @@ class Check:
         side, beyond = ("or more", "less than") if self.direction > 0 else ("or less", "more than")
         fine, bad = (_WORDS.get(bound, f"{100 * bound:g} %") for bound in (self.fine, self.bad))
         best = f"{fine} {side}" if self.fine else "nobody"
-        return f"Fine: {best}. Bad: {beyond} {bad}. {self.why}"
+        return f"Fine: {best}. Problem: {beyond} {bad}. {self.why}"
 
     def show(self, value: float) -> str:
         """A share in percent, with as many decimals as put it on that side of the bounds on which its mark is."""
@@ -179,7 +179,7 @@ CHECKS: dict[str, Check] = {
             direction=1,
             fine=0.0,
             bad=-0.05,
-            rated="As predicted: as many as f's own probabilities say, within chance. Bad: over 5 points fewer, "
+            rated="As expected: as many as f's own probabilities say, within chance. Problem: over 5 points fewer, "
             "beyond chance.",
             why="If f is calibrated, a change is right with one minus f's probability, whoever is changed. Fewer "
             "means that g changed people f was right about.",
@@ -205,8 +205,8 @@ CHECKS: dict[str, Check] = {
             direction=-1,
             fine=0.0,
             bad=0.01,
-            rated="Fine: nobody. Bad: more than 1 %, even at the low end of the 95 % interval. Open: fewer than "
-            f"{MIN_GROUP} people.",
+            rated="Fine: nobody. Problem: more than 1 %, even at the low end of the 95 % interval. Not known: fewer "
+            f"than {MIN_GROUP} people.",
             why="Nobody should lose by a better grade. One in a hundred is no accident.",
         ),
         Check(

@@ -96,10 +96,10 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
     top = zip(loadings["label"].head(3), loadings["is_level"], loadings["loading"], strict=False)
     columns = [feature.name for feature in task.spec.features]
     shown = [item for item in top if abs(item[2]) >= 0.25 * heaviest]
-    parts: dict[tuple[str, int], str] = {}
-    for place, (label, is_level, loading) in enumerate(shown):
+    parts: dict[str, str] = {}
+    for label, is_level, loading in shown:
         name, _, value = label.partition(": ")
-        key = (name, -1) if is_level and loading > 0 else (name, place)
+        key = name if is_level and loading > 0 else label
         # Nobody has two levels of one feature.
         parts[key] = f"{parts[key]} or “{value}”" if key in parts else _in_words(label, is_level, loading, columns)
     described = listed(parts.values())

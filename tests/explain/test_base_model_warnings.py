@@ -44,7 +44,8 @@ def test_an_f_that_is_worse_than_a_constant_is_asked_about():
     )  # a low line has its reason
     worse = base_model_warnings(TASK, y, s, np.clip(scores + 0.35, 0, 1))
     assert worse[0].kind == "worse"
-    assert "is right for" in worse[0].text
+    assert "; always saying “" in worse[0].text
+    assert "” is right for" in worse[0].text
     weighed = base_model_warnings(TASK, y, s, np.clip(1.2 * scores, 0, 1) ** 0.2, 0.6)
     assert weighed[0].kind == "worse"
     assert "cut-off of 0.6" in weighed[0].text

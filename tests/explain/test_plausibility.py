@@ -173,10 +173,10 @@ def test_shares_have_no_more_decimals_than_needed():
 
 
 def test_bounds_are_in_words():
-    assert CHECKS["right"].bounds.startswith("As predicted: as many as f's own probabilities say")
-    assert CHECKS["sure"].bounds.startswith("Fine: 5 % or less. Bad: more than 25 %. ")
-    assert CHECKS["merit"].bounds.startswith("Fine: nobody. Bad: more than 1 %, even at the low end")
-    assert CHECKS["again"].bounds.startswith("Fine: 80 % or more. Bad: less than half. ")
+    assert CHECKS["right"].bounds.startswith("As expected: as many as f's own probabilities say")
+    assert CHECKS["sure"].bounds.startswith("Fine: 5 % or less. Problem: more than 25 %. ")
+    assert CHECKS["merit"].bounds.startswith("Fine: nobody. Problem: more than 1 %, even at the low end")
+    assert CHECKS["again"].bounds.startswith("Fine: 80 % or more. Problem: less than half. ")
 
 
 def test_the_figures_of_the_paper_s_data():

@@ -102,7 +102,7 @@ def test_figures_of_one_model_are_not_those_of_the_change():
 
 def test_no_other_module_has_a_table_of_titles_or_asks_for_a_name():
     """Titles, directions and formats are read from the declaration. The page of the paper quotes and selects."""
-    texts = {path.relative_to(ROOT): path.read_text() for path in SOURCES if path.parent.name != "paper"}
+    texts = {path.relative_to(ROOT): path.read_text() for path in SOURCES if path.parts[-3:-1] != ("pages", "paper")}
     assert len(texts) > 100
     assert not [str(path) for path, text in texts.items() if FIGURES["dm"].title in text]
     asking = [str(path) for path, text in texts.items() if COMPARED.search(text)]

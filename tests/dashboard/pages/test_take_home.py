@@ -422,7 +422,9 @@ def test_an_update_that_may_shift_is_told_in_report_and_predictions():
     assert "s" not in pd.read_csv(io.BytesIO(predictions_csv(fitted(), refits(fitted()))))
     told = Reader(report(result)).text
     assert "Update multiply and shift" in told
-    assert f"and s = {result.g.shift_intercept_:.2f}" in told.replace("−", "-")
+    assert f"and s = {result.g.shift_intercept_:.2f}; each concept raises or lowers r or, if named" in told.replace(
+        "−", "-"
+    )
     assert "below 0, the decision changes" not in told
     assert "Concept 1, shift It raises the score for “passes the bar” of" in told
     plain = Reader(report(fitted())).text
