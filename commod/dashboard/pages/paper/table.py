@@ -103,10 +103,10 @@ def _draw_cells(cells: pd.DataFrame) -> None:
         st.markdown(_verdict(cells))
 
     def words(cell: Mapping[Any, Any]) -> str:
-        text, splits = f"{cell['change_rate']:.1%}\n", count_of(cell["splits"], "split").replace(" ", "\u00a0")
+        splits = count_of(cell["splits"], "split").replace(" ", "\u00a0")
         if cell["splits"] >= LEAST_SPLITS:
-            text += f"[{cell['low']:.0%},\u00a0{cell['high']:.0%}] of\u00a0"
-        text += splits
+            splits = f"[{cell['low']:.0%},\u00a0{cell['high']:.0%}] of\u00a0{splits}"
+        text = f"{cell['change_rate']:.1%}\n{splits}"
         if pd.notna(cell["printed"]):
             text += f"\npaper\u00a0{cell['printed']:.0%}{MARKS[cell['verdict']]}"
         return text

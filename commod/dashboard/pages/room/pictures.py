@@ -53,14 +53,19 @@ def histogram(
     Where all are near to one another, bars that nobody has guessed keep the axis as wide as `LEAST_SPAN`. With `most`,
     bars are as wide as on an axis from 0 to there.
     """
-    low, high = min((*numbers, answer)), max((*numbers, answer))
-    low = max(min(low, 0.0), min(low, (low + high - LEAST_SPAN) / 2))
-    high = max(high, low + LEAST_SPAN)
+    if most is None:
+        low, high = min((*numbers, answer)), max((*numbers, answer))
+        low = max(min(low, 0.0), min(low, (low + high - LEAST_SPAN) / 2))
+        high = max(high, low + LEAST_SPAN)
+    else:
+        low, high = 0.0, most
     width = _bar_width(high - low)
-    if most is not None:
-        low, high, width = 0.0, most, _bar_width(most)
-    bars = Counter(math.floor(number / width) - (number == most) for number in numbers)
-    ends = math.floor(low / width), math.floor(high / width) - (high == most)
+
+    def bar_of(number: float) -> int:
+        return math.floor(number / width) - (number == most)  # the end of the axis belongs to the last bar
+
+    bars = Counter(map(bar_of, numbers))
+    ends = bar_of(low), bar_of(high)
     rows = [
         {"kind": guesses, "low": bar * width, "high": (bar + 1) * width, "people": bars[bar]}
         for bar in range(ends[0], ends[1] + 1)

@@ -8,6 +8,7 @@ filled in. A figure is computed, and its model trained, when a text asks for it.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
+from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -240,10 +241,7 @@ def _turn(at: StepModels) -> pd.Series:
     return path.loc[path["dm"].idxmin()]
 
 
-TURN: dict[str, Callable[[pd.Series], float]] = {
-    name: lambda point, name=name: float(point[name])  # type: ignore[misc]
-    for name in ("lambda_fair", "p_rule", "dm")
-}
+TURN: dict[str, Callable[[pd.Series], float]] = {name: itemgetter(name) for name in ("lambda_fair", "p_rule", "dm")}
 
 
 # ---- of other methods ----
