@@ -274,9 +274,9 @@ def _caption(here: DrawnLimits, hidden: int) -> str:
     known = "group and record" if here.criterion.by_label else "group"
     less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
     dotted = (
-        " With the group guessed (by gradient boosting, learnt on other people) the limit is what to expect; on these "
-        f"people, such a rule came to {here.show(here.blind_at('counted'))}. The interval allows for chance in the "
-        "test people and for the choice of model."
+        " A rule that guesses the group, by gradient boosting, learns that on other people. On these people it came to "
+        f"{here.show(here.blind_at('counted'))}. The interval allows for chance in the test people and for the choice "
+        "of model."
         if here.has_blind
         else ""
     )
