@@ -140,10 +140,11 @@ class _Job:
     @property
     def pace(self) -> tuple[float, float | None]:
         """Share done, of this job or of all that must end first, and when that began."""
-        if self.at_hand is self:
+        after = self.after  # another thread may empty it meanwhile
+        if all(first.is_over for first in after):
             return self.progress, self.begun
-        shares = [1.0 if first.is_over else first.pace[0] for first in self.after]
-        begun = [first.begun for first in self.after if first.begun is not None]
+        shares = [1.0 if first.is_over else first.pace[0] for first in after]
+        begun = [since for first in after if (since := first.begun) is not None]
         return sum(shares) / len(shares), min(begun, default=None)
 
 

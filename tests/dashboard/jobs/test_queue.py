@@ -548,3 +548,24 @@ def test_when_a_job_will_be_ready_is_told_from_the_share_done(monkeypatch):
     end.set()
     take(ticket)
     assert ticket.seconds_left is None
+
+
+def test_the_share_done_can_be_read_while_the_job_ends():
+    class Last:
+        """Lets go of what it held up the moment somebody looks at it."""
+
+        progress, begun = 0.5, 3.0
+        pace = progress, begun
+
+        @property
+        def is_over(self):
+            job.after = ()
+            return False
+
+        @property
+        def at_hand(self):
+            return self
+
+    job = queue_module._Job("then", (JobStage(lambda report: 1),), ())
+    job.after = (Last(),)
+    assert job.pace == (0.5, 3.0)
