@@ -61,7 +61,7 @@ def access_from_link(parameters: Mapping[str, str]) -> tuple[Access, list[str]]:
 
 def to_link(settings: Settings) -> dict[str, str]:
     """Query parameters that hold the complete setting; one that is empty needs none."""
-    return {name: _written(value) for name, value in vars(settings).items() if value != ""}
+    return {name: as_text(value) for name, value in vars(settings).items() if value != ""}
 
 
 def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Settings, list[str]]:
@@ -129,7 +129,8 @@ def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[
     return data, []
 
 
-def _written(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value of a setting as links have it."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
