@@ -276,8 +276,8 @@ class WorkQueue:
 
     def peek(self, key: Hashable, stage: int = 0, *, used: bool = True) -> Any:
         """The result of a stage of `key` if the cache has it, otherwise None; `used` as in `ResultCache.get`."""
-        results = self.cache.get(key, used=used)
-        return results[stage] if results is not None and len(results) > stage else None
+        results = self.cache.get(key, used=used) or ()
+        return results[stage] if len(results) > stage else None
 
     def submit(self, key: Hashable, *stages: JobStage, after: Sequence[Ticket] = ()) -> Ticket:
         """Take a place for the results of `key`; running work is shared, and cached results are not made again.

@@ -33,7 +33,7 @@ def picture_of(result: FitResult, language: str, *, complete: bool, movable: boo
 
 def names_of(fairness: str, language: str) -> list[str]:
     """Names of the figures in `Words.figures`."""
-    return [declared(language, FIGURES[name].short_title) for name in _shown(fairness)[:2]]
+    return [declared(language, FIGURES[name].short_title) for name in shown_figures(fairness)[:2]]
 
 
 def group_order(rows: dict[int, dict[str, Any]]) -> list[int]:
@@ -45,7 +45,7 @@ def _picture(result: FitResult, language: str, complete: bool, movable: bool) ->
     task, rows, counts = result.task, result.hundred_by_code, result.change_counts
     figures, order = _figures(result, complete), group_order(rows)
     by_name = {figure["name"]: figure for figure in figures}
-    shown = [by_name[name] for name in _shown(result.settings.fairness)]
+    shown = [by_name[name] for name in shown_figures(result.settings.fairness)]
     return {
         "schema": SCHEMA,
         "status": "ready",
@@ -71,7 +71,7 @@ def _group(code: int, name: str, row: dict[str, Any]) -> dict[str, Any]:
     return {"code": code, "name": name, "count": row["count"], **{rate: row[rate] for rate in rates}, "of_100": of_100}
 
 
-def _shown(fairness: str) -> tuple[str, str, str]:
+def shown_figures(fairness: str) -> tuple[str, str, str]:
     """The figures of the axes; the first two stand above the dots."""
     return CRITERIA[fairness].figure_name, "accuracy", "change_rate"
 

@@ -87,11 +87,7 @@ def _language() -> str:
     return session.spoken() if sound_data() else FIRST
 
 
-def back_to_the_top(turn: int) -> None:
-    """Scroll up and read the heading out, once for every `turn`: Streamlit stays where it was."""
-    st.html(f'<span data-turn="{turn}"></span><script>{TO_TOP}</script>', unsafe_allow_javascript=True)
-
-
-def scroll_to(anchor: str) -> None:
-    """Scroll to a heading once it is drawn, and read it out."""
-    st.html(f'<span data-part="{anchor}"></span><script>{TO_TOP}</script>', unsafe_allow_javascript=True)
+def scroll_to(anchor: str = "", *, turn: int = 0) -> None:
+    """Scroll to a heading, or to the top of the page, and read it out: once for every `turn`."""
+    span = f'<span data-part="{anchor}" data-turn="{turn}"></span>'
+    st.html(f"{span}<script>{TO_TOP}</script>", unsafe_allow_javascript=True)

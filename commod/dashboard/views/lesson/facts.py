@@ -44,9 +44,9 @@ class NamedFigures:
 # ---- of one model, on test ----
 
 
-def figure(model: FitResult, name: str, column: str = "g") -> float:
-    """A figure of g, or of f."""
-    return float(model.figures.loc[name, column])
+def figure(model: FitResult, name: str) -> float:
+    """A figure of g."""
+    return float(model.figures.loc[name, "g"])
 
 
 def groups_of_model(model: FitResult) -> pd.DataFrame:
@@ -169,13 +169,11 @@ def _concept(model: FitResult, step: LessonStep) -> SimpleNamespace:
     )
 
 
+# Figures of f and of g, and the ends of the intervals of g's and of the difference: {before.g.p_rule}.
+_FIGURES = ("f", "g", "g_low", "g_high", "difference_low", "difference_high")
 # Shares are in percent; what has no unit in its name is counted in people.
 MODEL: dict[str, Callable[[FitResult], Any]] = {
-    # Figures of f and of g, and the ends of the intervals of g's and of the difference: {before.g.p_rule}.
-    **{
-        of: lambda model, of=of: model.figures[of]  # type: ignore[misc]
-        for of in ("f", "g", "g_low", "g_high", "difference_low", "difference_high")
-    },
+    **{of: lambda model, of=of: model.figures[of] for of in _FIGURES},  # type: ignore[misc]
     "n": lambda model: len(model.changed_test),
     "n_train": lambda model: len(model.task.y) - len(model.changed_test),  # that f learnt from
     "changed": _changed,
@@ -220,14 +218,9 @@ def _of_model(at: StepModels, which: str) -> NamedFigures:
 # ---- of the move from one model to another ----
 
 
-def _kept(at: StepModels) -> int:
-    """How many of those who are changed after the move were so before."""
-    return int((at.after.changed_test & at.before.changed_test).sum())
-
-
 MOVE: dict[str, Callable[[StepModels], Any]] = {
     "fewer": lambda at: _changed(at.before) - _changed(at.after),
-    "kept": _kept,
+    "kept": lambda at: int((at.after.changed_test & at.before.changed_test).sum()),  # changed before, too
     "played": lambda at: at.shown.model() != at.step.end.model(),  # whether the sliders are elsewhere by now
 }
 
@@ -235,12 +228,7 @@ MOVE: dict[str, Callable[[StepModels], Any]] = {
 # ---- of the path for equal rates ----
 
 
-def _turn(at: StepModels) -> pd.Series:
-    """The point of `far`'s path with the least mistreatment."""
-    path = at.far.path
-    return path.loc[path["dm"].idxmin()]
-
-
+# Of the point of `far`'s path with the least mistreatment.
 TURN: dict[str, Callable[[pd.Series], float]] = {name: itemgetter(name) for name in ("lambda_fair", "p_rule", "dm")}
 
 
@@ -292,9 +280,8 @@ def beside_paying(at: StepModels) -> pd.DataFrame:
     rows = []
     for model in (at.before, at.after, at.beside):
         values = {control.name: getattr(model.settings, name) for name, control in CONTROLS.items() if name in moved}
-        named = (fill(at.step.language, "{of} {value:g}", of=name, value=value) for name, value in values.items())
-        title = ", ".join(named)
-        rows.append(vars(_people_paying(title, model)))
+        named = [fill(at.step.language, "{of} {value:g}", of=name, value=value) for name, value in values.items()]
+        rows.append(vars(_people_paying(", ".join(named), model)))
     return pd.DataFrame(rows)[PAYING]
 
 
@@ -336,7 +323,7 @@ def names_at(at: StepModels) -> dict[str, Any]:
         **{which: _of_model(at, which) for which in MODELS},
         "rivals": NamedFigures({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
         "move": NamedFigures(MOVE, lambda: at),
-        "turn": NamedFigures(TURN, lambda: _turn(at)),
+        "turn": NamedFigures(TURN, lambda: at.far.path.loc[at.far.path["dm"].idxmin()]),
         "shap": NamedFigures(SHAP | {"disputed": partial(_disputed, step=at.step)}, lambda: at.shap),
     }
 
@@ -351,7 +338,7 @@ def known_names(step: LessonStep) -> set[str]:
 def _known_of_every_step() -> frozenset[str]:
     figures = [name for name, known in FIGURES.items() if not known.by_group]
     parts: dict[str, Iterable[str]] = {
-        **dict.fromkeys(("f", "g", "g_low", "g_high", "difference_low", "difference_high"), figures),
+        **dict.fromkeys(_FIGURES, figures),
         **dict.fromkeys(("groups[0]", "groups[1]", "low", "high"), GROUP),
         "concept": CONCEPT,
     }

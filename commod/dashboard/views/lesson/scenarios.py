@@ -19,7 +19,7 @@ from jinja2 import TemplateError
 from msgspec import structs
 
 from commod.dashboard.state.lesson_data import add_tables, lessons_folder
-from commod.dashboard.state.settings import CONTROLS, Settings, defaults
+from commod.dashboard.state.settings import CONTROLS, Settings, defaults, suited_to
 from commod.dashboard.text.glossary import words, words_in
 from commod.dashboard.text.language import LANGUAGES
 from commod.dashboard.text.menu import PAGES
@@ -195,13 +195,7 @@ def _opening(data: str) -> Settings:
     """Where a data set opens; of one that ships without its file, which may be damaged, as the page then says."""
     if data not in TASKS:
         return defaults(data)
-    spec = TASKS[data]
-    values = {
-        name: spec.commod_settings[known.argument]
-        for name, known in CONTROLS.items()
-        if known.argument in spec.commod_settings
-    }
-    return Settings(data=data, threshold=spec.threshold, **values)
+    return Settings(data=data, threshold=TASKS[data].threshold, **suited_to(TASKS[data]))
 
 
 def _check_control(where: str, name: str, value: Any, task: str) -> None:
