@@ -56,7 +56,6 @@ class ComputeTask:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Equal tasks have equal keys."""
         return (self.kind, self.scene, *self.about)
 
     def stages(self, pool: Callable[[], Any]) -> list[JobStage]:

@@ -246,12 +246,8 @@ class Ticket(AbstractContextManager["Ticket"]):
 class WorkQueue:
     """Threads that run jobs in order of priority, a cache of results, and a count of who waits for what.
 
-    A job has one stage or more, each with a result and a priority of its own: a page can draw a model before what it
-    says about the model is there. Each kind of work has its own places, so that a slider never waits for a search.
-
-    The arguments say how many jobs run at a time: small ones in the `foreground` (somebody has a slider in hand) and in
-    the `background`, where long searches leave one place free; `heavy` ones; and those with a process to themselves
-    (`apart`), of which heavy ones leave one place free.
+    A job has one stage or more, so that a page can draw a model before what it says about the model is there. The
+    arguments say how many jobs of each kind (`JobStage.slot`) run at a time: a slider never waits for a search.
     """
 
     def __init__(

@@ -105,10 +105,7 @@ def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> ComputeT
 
 @lru_cache(maxsize=4096)  # after every move, a thread looks at all paths of the data
 def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> ComputeTask:
-    """Points of the λ_fair path up to its end, or of every λ_fair of the slider, from which its models are read.
-
-    A path that is `near` may be wanted at the next move.
-    """
+    """Points of the λ_fair path up to its end, or of every λ_fair; one that is `near` may be wanted at the next move."""
     path, arguments = settings.line(), (settings.model(), STOPS if wholly else STOPS[-1:])
     step = ComputeStep(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
     return ComputeTask("precompute", settings.scene(), (*path, wholly), (step,))

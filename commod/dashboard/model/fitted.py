@@ -161,10 +161,7 @@ class FitResult:
     @cached_property
     def change_counts(self) -> Changes:
         """Decisions changed on test."""
-        good = self.decisions[self.changed_test] == self.task.spec.favourable
-        right = self.decisions == self.scene.test.y.to_numpy()
-        better = int(good.sum())
-        return Changes(better, len(good) - better, int((self.changed_test & right).sum()))
+        return Changes.of(self.scene, self.decisions)
 
     @property
     def verdict(self) -> str:
@@ -193,7 +190,7 @@ class FitResult:
             return phrase(language, "verdict.fair_already", total=total, people=people)
         values = {}
         for place, code in zip(("least", "most"), extremes(spec, rows), strict=True):
-            values[place] = of_100(language, rows[code]["of_100_before"], rows[code]["before"])
+            values[place] = of_100(language, rows[code], "before")
             values[f"who_{place}"] = called(language, spec, code)
         yes = declared(language, spec.outcomes[1])
         return phrase(language, "verdict.perhaps_fair", total=total, people=people, yes=yes, **values)
@@ -259,12 +256,9 @@ class FitResult:
 
     def answers(self, merit: pd.DataFrame | None = None, refits: Refits | None = None) -> dict[str, Answer]:
         """Whether the changes make sense: the answers that can be given with what is at hand, by their check."""
-        found = dict(self.at_hand)
-        if merit is not None:
-            found["merit"] = check_merit(self.task, merit)
-        if refits is not None:
-            found["again"] = check_again(self.changed_test, refits.share, len(refits))
-        return found
+        found = {} if merit is None else {"merit": check_merit(self.task, merit)}
+        found |= {} if refits is None else {"again": check_again(self.changed_test, refits.share, len(refits))}
+        return self.at_hand | found
 
     def explained(self) -> dict[str, Any]:
         """What pages draw below the first picture, for `fill`."""
@@ -323,7 +317,6 @@ class FitResult:
     def person_shap(
         self, number: int, edits: tuple[tuple[str, Any], ...], report: Progress | None = None
     ) -> pd.DataFrame:
-        """SHAP of one test person, as edited."""
         rows = self.scene.test.X
         edited = edit_row(rows.iloc[[number]], dict(edits))
         return explain_person_with_shap(self.g, self.task, rows, edited, callback=report)
@@ -337,7 +330,6 @@ class FitResult:
         return explain_merit(self.task, self.scene.test.X, self.scene.margin_of_f, self.g.decision_function)
 
     def segments(self) -> ChangeSegments:
-        """Segments of the test people by how much they changed."""
         test = self.scene.test
         return explain_segments(self.task, test.X, test.sensitive, self.scene.decisions_test, self.decisions)
 

@@ -23,10 +23,7 @@ _FIELDS = ("f", "g", "difference", *_INTERVALS)
 
 
 def picture_of(result: FitResult, language: str, *, complete: bool, movable: bool = True) -> dict[str, Any]:
-    """The picture of a model; until it is `complete`, without intervals, and the verdict says nothing about chance.
-
-    `movable` says whether the reader can move λ_fair.
-    """
+    """The picture of a model, without intervals until it is `complete`; see also `FitResult.verdict_in`."""
     key = f"picture_{language}_{complete}_{movable}"
     return result.keep(key, lambda: _picture(result, language, complete, movable))
 

@@ -67,9 +67,8 @@ def to_link(settings: Settings) -> dict[str, str]:
 def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Settings, list[str]]:
     """Settings from query parameters, and a sentence for each one that could not be used as it stands.
 
-    Whatever the link holds, the result is valid: an unknown choice or something that is no number falls back to the
-    default, a number beside the grid to the nearest on it. Parameters that are not ours are left alone. `own` is the
-    name of the data that this session has uploaded; those of another session are nobody else's.
+    An unknown choice or something that is no number falls back to the default, a number beside the grid to the nearest
+    on it. Parameters that are not ours are left alone. `own` names the data that this session has uploaded.
     """
     settings, faults = _read(parameters, own)
     return settings, [f"{fault}: {used}" for fault, used in faults]

@@ -21,10 +21,7 @@ _ON_DECIDE = ("sealed",)
 
 
 def sidebar(*, elsewhere: Collection[str] = ()) -> None:
-    """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn.
-
-    `elsewhere` are controls that the page draws itself, or does without.
-    """
+    """The sidebar, but for controls that the page draws `elsewhere`, or does without."""
     with st.sidebar:
         _draw(name for name in controls_of("scene") if name not in elsewhere)
         _draw(name for name in controls_of("model") if name not in elsewhere)

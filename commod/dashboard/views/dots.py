@@ -43,10 +43,7 @@ def draw_story(result: FitResult) -> None:
 
 
 def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
-    """Draw the first picture; returns what draws its caption and table.
-
-    `line` are the trained models at every λ_fair, in the order of the chart.
-    """
+    """Draw the first picture, with the trained models of its `line`; returns what draws its caption and table."""
     language, spec, settings = session.language(), result.task.spec, result.settings
     access = session.access()
     movable = access.allows("lambda_fair")

@@ -77,7 +77,6 @@ def _in_the_menu(entry: str) -> str:
 
 
 def _language_choice() -> None:
-    """A button for each other language."""
     for code, name in LANGUAGES.items():
         if code != session.spoken():
             st.button(name, key=f"speak_{code}", on_click=session.speak, args=(code,), icon=":material/translate:")

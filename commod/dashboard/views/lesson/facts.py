@@ -18,8 +18,9 @@ import pandas as pd
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.language import declared, fill, phrase
-from commod.dashboard.text.verdicts import directions
+from commod.dashboard.text.verdicts import Changes
 from commod.dashboard.views.lesson.steps import LessonStep, StepModels
+from commod.experiments import Scene
 from commod.explain import ShapComparison
 from commod.explain.checks import SURE
 from commod.metrics.counts import Counts
@@ -44,9 +45,9 @@ class NamedFigures:
 # ---- of one model, on test ----
 
 
-def figure(model: FitResult, name: str) -> float:
-    """A figure of g."""
-    return float(model.figures.loc[name, "g"])
+def figure(model: FitResult, name: str, column: str = "g") -> float:
+    """A figure of g, or of f."""
+    return float(model.figures.loc[name, column])
 
 
 def groups_of_model(model: FitResult) -> pd.DataFrame:
@@ -105,15 +106,6 @@ def _one_sided(model: FitResult) -> tuple[int, int]:
     low, high = groups_of_model(model).sort_values("positive").itertuples()
     more = math.ceil(low.people * (level * high.positive - low.positive))
     return more, math.ceil(high.people * (high.positive - low.positive / level))
-
-
-def _changed(model: FitResult) -> int:
-    return int(model.changed_test.sum())
-
-
-def _in_direction(model: FitResult, place: int) -> int:
-    """How many changes favour whom they concern (0), or do not (1)."""
-    return int(model.changes[directions(model.task.spec)[place][1]].sum())
 
 
 def mistaken(model: FitResult) -> tuple[int, int]:
@@ -176,12 +168,12 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     **{of: lambda model, of=of: model.figures[of] for of in _FIGURES},  # type: ignore[misc]
     "n": lambda model: len(model.changed_test),
     "n_train": lambda model: len(model.task.y) - len(model.changed_test),  # that f learnt from
-    "changed": _changed,
-    "changed_fourfold": lambda model: 4 * _changed(model),  # more than anybody would guess
+    "changed": lambda model: model.change_counts.count,
+    "changed_fourfold": lambda model: 4 * model.change_counts.count,  # more than anybody would guess
     "change_rate": lambda model: 100 * model.changed_test.mean(),
-    "better": lambda model: _in_direction(model, 0),
-    "worse": lambda model: _in_direction(model, 1),
-    "worse_share": lambda model: _share(_in_direction(model, 1), _changed(model)),
+    "better": lambda model: model.change_counts.better,
+    "worse": lambda model: model.change_counts.worse,
+    "worse_share": lambda model: _share(model.change_counts.worse, model.change_counts.count),
     "accuracy_lost": lambda model: -100 * model.figures.loc["accuracy", "difference"],
     "accuracy_gained": lambda model: 100 * model.figures.loc["accuracy", "difference"],
     "to_raise_low": lambda model: _one_sided(model)[0],
@@ -189,13 +181,13 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     "p_rule_of_labels": p_rule_of_labels,
     "f_in_hundredths": lambda model: 100 * model.figures.loc["p_rule", "f"],
     "labels_in_hundredths": lambda model: 100 * p_rule_of_labels(model),
-    "mistaken": lambda model: sum(mistaken(model)),
+    "mistaken": lambda model: model.change_counts.wrong,
     "mistaken_better": lambda model: mistaken(model)[0],
     "mistaken_worse": lambda model: mistaken(model)[1],
-    "mended": lambda model: _changed(model) - sum(mistaken(model)),
-    "mended_better": lambda model: _in_direction(model, 0) - mistaken(model)[0],
+    "mended": lambda model: model.change_counts.right,
+    "mended_better": lambda model: model.change_counts.better - mistaken(model)[0],
     "sure": lambda model: int((_sure(model) & model.changed_test).sum()),  # of the changed, those f was sure of
-    "sure_share": lambda model: _share((_sure(model) & model.changed_test).sum(), _changed(model)),
+    "sure_share": lambda model: _share((_sure(model) & model.changed_test).sum(), model.change_counts.count),
     "sure_everyone": lambda model: 100 * _sure(model).mean(),
     "features": lambda model: len(model.task.spec.features),
     "features_used": _features_used,
@@ -219,7 +211,7 @@ def _of_model(at: StepModels, which: str) -> NamedFigures:
 
 
 MOVE: dict[str, Callable[[StepModels], Any]] = {
-    "fewer": lambda at: _changed(at.before) - _changed(at.after),
+    "fewer": lambda at: at.before.change_counts.count - at.after.change_counts.count,
     "kept": lambda at: int((at.after.changed_test & at.before.changed_test).sum()),  # changed before, too
     "played": lambda at: at.shown.model() != at.step.end.model(),  # whether the sliders are elsewhere by now
 }
@@ -239,27 +231,18 @@ RIVAL = ("title", "changed", "better", "worse", "worse_share", "p_rule", "accura
 
 def of_rival(at: StepModels, method: str) -> SimpleNamespace:
     """What another method of the step does to people, on test: its title and key figures, and changes in people."""
-    scene, after = at.after.scene, at.rivals[method].decisions_test.astype(int)
-    changed = after != scene.decisions_test
-    worse = int((changed & (after != scene.task.spec.favourable)).sum())
-    return SimpleNamespace(
-        title=METHODS[method].title,
-        **scene.figures(after),
-        changed=int(changed.sum()),
-        better=int(changed.sum()) - worse,
-        worse=worse,
-        worse_share=_share(worse, int(changed.sum())),
-    )
+    return _effects(METHODS[method].title, at.after.scene, at.rivals[method].decisions_test.astype(int))
 
 
-def _people_paying(title: str, model: FitResult) -> SimpleNamespace:
+def _effects(title: str, scene: Scene, decisions: Any) -> SimpleNamespace:
+    changes = Changes.of(scene, decisions)
     return SimpleNamespace(
         title=title,
-        p_rule=figure(model, "p_rule"),
-        accuracy=figure(model, "accuracy"),
-        changed=_changed(model),
-        better=_in_direction(model, 0),
-        worse=_in_direction(model, 1),
+        **scene.figures(decisions),
+        changed=changes.count,
+        better=changes.better,
+        worse=changes.worse,
+        worse_share=_share(changes.worse, changes.count),
     )
 
 
@@ -269,8 +252,9 @@ PAYING = ["title", "p_rule", "accuracy", "changed", "better", "worse"]
 def rivals_paying(at: StepModels) -> pd.DataFrame:
     """Who pays: COMMOD with and without its brakes, and the step's other methods. Columns of `PAYING`."""
     brakes = phrase(at.step.language, "lesson.without_brakes")
-    own = [_people_paying("COMMOD", at.after), _people_paying(brakes, at.unbraked)]
-    rows = [*own, *(of_rival(at, method) for method, _ in at.step.rivals)]
+    own = {"COMMOD": at.after, brakes: at.unbraked}
+    rows = [_effects(title, model.scene, model.decisions) for title, model in own.items()]
+    rows += [of_rival(at, method) for method, _ in at.step.rivals]
     return pd.DataFrame([vars(row) for row in rows])[PAYING]
 
 
@@ -281,7 +265,7 @@ def beside_paying(at: StepModels) -> pd.DataFrame:
     for model in (at.before, at.after, at.beside):
         values = {control.name: getattr(model.settings, name) for name, control in CONTROLS.items() if name in moved}
         named = [fill(at.step.language, "{of} {value:g}", of=name, value=value) for name, value in values.items()]
-        rows.append(vars(_people_paying(", ".join(named), model)))
+        rows.append(vars(_effects(", ".join(named), model.scene, model.decisions)))
     return pd.DataFrame(rows)[PAYING]
 
 
