@@ -48,10 +48,6 @@ class Control:
     def _of_grid(self) -> Mapping[Any, str]:
         return {value: f"{value:g}" for value in self.grid}
 
-    def stops_with(self, value: float) -> list[float]:
-        """Where the slider stops, and where an older link has put it."""
-        return sorted({*(self.stops or self.grid), value})
-
     def in_words(self, value: Any, task: str) -> str:
         if self.text or self.count:
             return str(value)

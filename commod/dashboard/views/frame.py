@@ -15,6 +15,7 @@ from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, entry_of, page_name
 from commod.dashboard.views import room
 from commod.dashboard.views.pages import menu_page, navigation
+from commod.dashboard.views.widgets import button
 from commod.datasets import damaged_files
 
 # Two points, f and g; an icon by name would be fetched from elsewhere.
@@ -67,19 +68,15 @@ def page(script: str) -> None:
     room.strip(script)
     if "only" not in st.query_params:  # a part of a page, in a frame elsewhere
         with st.sidebar:
-            _language_choice()
+            for code, name in LANGUAGES.items():
+                if code != session.spoken():
+                    button(name, "translate", session.speak, code, key=f"speak_{code}")
 
 
 def _in_the_menu(entry: str) -> str:
     """A style that marks the entry of this page: Streamlit marks only those that the menu shows."""
     address = entry.removeprefix("pages/").removesuffix(".py")
     return f'<style>[data-testid="stTopNavLink"][href$="/{address}"] {{ font-weight: 600; }}</style>'
-
-
-def _language_choice() -> None:
-    for code, name in LANGUAGES.items():
-        if code != session.spoken():
-            st.button(name, key=f"speak_{code}", on_click=session.speak, args=(code,), icon=":material/translate:")
 
 
 def _language() -> str:

@@ -135,10 +135,6 @@ def _features_used(model: FitResult) -> int:
     return int(loadings.loc[loadings["loading"] != 0, "feature"].str.partition("=")[0].nunique())
 
 
-def _quoted(step: LessonStep, label: str) -> str:
-    return declared(step.language, f"“{label}”")
-
-
 CONCEPT = ("name", "parts", "activated", "changed", "changed_others", "first", "second_group")
 
 
@@ -150,9 +146,10 @@ def _concept(model: FitResult, step: LessonStep) -> SimpleNamespace:
     first, test = loadings.iloc[0], model.scene.test
     column, _, level = first["feature"].partition("=")
     second_group = (test.sensitive == 1)[test.X[column].astype(str) == level] if level else []
+    parts = loadings.loc[loadings["loading"] > 0, "label"].head(3)
     return SimpleNamespace(
         name=name,
-        parts=", ".join(_quoted(step, label) for label in loadings.loc[loadings["loading"] > 0, "label"].head(3)),
+        parts=", ".join(declared(step.language, f"“{label}”") for label in parts),
         activated=row["activated"],
         changed=100 * float(row["changed_activated"]),
         changed_others=100 * float(row["changed_others"]),
@@ -200,11 +197,6 @@ NAMED: dict[str, Callable[[FitResult, LessonStep], Any]] = {
     "low": lambda model, step: _by_rate(model, step)[0],
     "high": lambda model, step: _by_rate(model, step)[1],
 }
-
-
-def _of_model(at: StepModels, which: str) -> NamedFigures:
-    named = {name: lambda model, fact=fact: fact(model, at.step) for name, fact in NAMED.items()}
-    return NamedFigures(MODEL | named, lambda: getattr(at, which))
 
 
 # ---- of the move from one model to another ----
@@ -300,11 +292,12 @@ SETTINGS = ("start", "end", "here")
 
 def names_at(at: StepModels) -> dict[str, Any]:
     """What the texts of a step can name."""
+    of_model = MODEL | {name: lambda model, fact=fact: fact(model, at.step) for name, fact in NAMED.items()}
     return {
         "start": at.step.start,
         "end": at.step.end,
         "here": at.shown,
-        **{which: _of_model(at, which) for which in MODELS},
+        **{which: NamedFigures(of_model, partial(getattr, at, which)) for which in MODELS},
         "rivals": NamedFigures({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
         "move": NamedFigures(MOVE, lambda: at),
         "turn": NamedFigures(TURN, lambda: at.far.path.loc[at.far.path["dm"].idxmin()]),
