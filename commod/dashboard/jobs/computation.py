@@ -56,7 +56,6 @@ class ComputeTask:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Equal tasks have equal keys."""
         return (self.kind, self.scene, *self.about)
 
     def stages(self, pool: Callable[[], Any]) -> list[JobStage]:
@@ -126,11 +125,10 @@ class Computation:
         return ComputeTask(self.function.__name__, settings.scene(), (first, *map(_key_of, given.values())), (step,))
 
 
-def _key_of(value: Any) -> Hashable:
+def _key_of(value: Any) -> Any:
     """Hashable arguments; a sweep is identified by its models."""
     if isinstance(value, Sweep):
         return tuple(model.cell for model in value.models)
     if isinstance(value, Mapping):
         return tuple((name, _key_of(each)) for name, each in value.items())
-    key: Hashable = value
-    return key
+    return value

@@ -1,9 +1,7 @@
 """Precomputed λ_fair paths of the data on people's screens: a new setting then takes a third of its time.
 
-Models that differ in λ_fair only share a path (`computation.path_points`). There is one path for each λ_ratio and
-λ_concepts. The paths that one move of a slider can reach come first, then all others: a minute or two of a core for a
-small data set. Then every λ_fair of each is solved, which takes three to six minutes: a new setting then takes a fifth
-of its time.
+There is one path (`computation.path_points`) for each λ_ratio and λ_concepts. Their ends take a minute or two of a core
+for a small data set, and every λ_fair of each three to six: a new setting then takes a fifth of its time.
 """
 
 import logging
@@ -25,10 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class PathPrecomputer:
-    """Threads that have one path after the other precomputed, of what was on a screen in the last minutes.
-
-    One thread always works. The others wait until there have been no requests for a while.
-    """
+    """Threads that have paths of what was on a screen lately precomputed: one always, the others when it is quiet."""
 
     def __init__(self, threads: int = 1) -> None:
         self._changed = Condition()

@@ -1,9 +1,7 @@
 """Computing in other processes, so that a training does not hold up everybody's pages.
 
-Python runs one thread at a time. A `WorkerProcess` runs functions of this package, one at a time; ``worker.py`` is its
-other end. It comes from a `ForkServer`, and a `Pulse` tells whether it hangs. Where none is free, the server's own
-thread does the work, to the same last digit. Neither pebble nor loky can stop a job without killing its process, which
-would lose the scene and the path that the next slider move needs.
+Where none is free, the server's own thread does the work, to the same last digit. Neither pebble nor loky can stop a
+job without killing its process, which would lose the scene and the path that the next slider move needs.
 """
 
 from __future__ import annotations
@@ -82,7 +80,6 @@ class Pulse:
         return now - self._running > STOPPED or (expected and now - self._last > SILENT)
 
     def kill(self) -> None:
-        """End it, unless it has ended already."""
         with suppress(psutil.Error):
             self._process.kill()
 
@@ -183,7 +180,6 @@ class WorkerProcess:
         self.last_used = time.monotonic()
 
     def end(self) -> None:
-        """End the process."""
         self.lost = True
         self._wire.close()
         self._pulse.kill()
@@ -315,11 +311,10 @@ class WorkerProcess:
 
 
 class ProcessPool:
-    """The processes of a server and a thread that watches them; they start `after` a number of seconds.
+    """The processes of each `Kind`, and a thread that watches them; they start `after` a number of seconds.
 
-    Those in the `foreground` compute what people wait for with a slider in hand; with none, the server computes
-    everything itself. In the `background` one is always there, and others start on demand, as do those `apart`: they
-    train an f on uploaded data, or compute anything on large uploaded data.
+    With none in the `foreground`, the server computes everything itself. In the `background` one is always there, and
+    others start on demand, as do those `apart`.
     """
 
     def __init__(self, foreground: int, background: int = 1, apart: int = 0, after: float = 0.0) -> None:
@@ -368,7 +363,6 @@ class ProcessPool:
         return [process for process in self.workers if process.kind is kind]
 
     def _want_more(self, kind: Kind) -> None:
-        """Have another process started if all are at work."""
         with self._lock:
             present = self._of(kind)
             if len(present) == self._wanted[kind] < self.most[kind] and all(each.lock.locked() for each in present):
@@ -376,7 +370,6 @@ class ProcessPool:
                 self._wake.set()
 
     def close(self) -> None:
-        """End all processes."""
         self._over.set()
         self._wake.set()
         if self.forks:
@@ -418,6 +411,5 @@ class ProcessPool:
         return kind is Kind.BACKGROUND and will_be_free and not self._fails
 
     def forget(self, data: str) -> None:
-        """Drop uploaded data from all processes."""
         for process in self.workers:
             process.forget(data)

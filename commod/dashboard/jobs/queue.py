@@ -246,12 +246,8 @@ class Ticket(AbstractContextManager["Ticket"]):
 class WorkQueue:
     """Threads that run jobs in order of priority, a cache of results, and a count of who waits for what.
 
-    A job has one stage or more, each with a result and a priority of its own: a page can draw a model before what it
-    says about the model is there. Each kind of work has its own places, so that a slider never waits for a search.
-
-    The arguments say how many jobs run at a time: small ones in the `foreground` (somebody has a slider in hand) and in
-    the `background`, where long searches leave one place free; `heavy` ones; and those with a process to themselves
-    (`apart`), of which heavy ones leave one place free.
+    A job has one stage or more, so that a page can draw a model before what it says about the model is there. The
+    arguments say how many jobs of each kind (`JobStage.slot`) run at a time: a slider never waits for a search.
     """
 
     def __init__(
@@ -276,8 +272,8 @@ class WorkQueue:
 
     def peek(self, key: Hashable, stage: int = 0, *, used: bool = True) -> Any:
         """The result of a stage of `key` if the cache has it, otherwise None; `used` as in `ResultCache.get`."""
-        results = self.cache.get(key, used=used)
-        return results[stage] if results is not None and len(results) > stage else None
+        results = self.cache.get(key, used=used) or ()
+        return results[stage] if len(results) > stage else None
 
     def submit(self, key: Hashable, *stages: JobStage, after: Sequence[Ticket] = ()) -> Ticket:
         """Take a place for the results of `key`; running work is shared, and cached results are not made again.

@@ -278,8 +278,7 @@ def draw_pending(*parts: Pending | None) -> None:
 
     def poll(left: Mapping[int, Ticket]) -> float:
         for place, ticket in left.items():
-            show = waiting[place].show_progress
-            if show is not None:
+            if show := waiting[place].show_progress:
                 show(ticket)
         return SLOW_POLL
 
@@ -296,12 +295,9 @@ def draw_pending(*parts: Pending | None) -> None:
 
 def in_line(what: str, ticket: Ticket) -> str:
     """What a page waits for, how many jobs run before it, and when it will be ready if that takes a while."""
+    when = f"{before} before you" if (before := ticket.before) else ready_in(ticket)
     what = ticket.note or what
-    if before := ticket.before:
-        text = f"{what}: {before} before you"
-    else:
-        text = f"{what}: {ready}" if (ready := ready_in(ticket)) else f"{what} …"
-    return declared(session.language(), text)
+    return declared(session.language(), f"{what}: {when}" if when else f"{what} …")
 
 
 def ready_in(ticket: Ticket) -> str:

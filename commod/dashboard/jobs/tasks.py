@@ -105,22 +105,15 @@ def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> ComputeT
 
 @lru_cache(maxsize=4096)  # after every move, a thread looks at all paths of the data
 def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> ComputeTask:
-    """Points of the λ_fair path up to its end, or of every λ_fair of the slider, from which its models are read.
-
-    A path that is `near` may be wanted at the next move.
-    """
+    """Points of the λ_fair path up to its end, or of every λ_fair; a `near` one may be wanted at the next move."""
     path, arguments = settings.line(), (settings.model(), STOPS if wholly else STOPS[-1:])
     step = ComputeStep(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
     return ComputeTask("precompute", settings.scene(), (*path, wholly), (step,))
 
 
-def _forget_settings(_: str) -> None:
-    """Cached settings name features of uploaded data."""
-    fit.cache_clear()
-    precompute.cache_clear()
-
-
-on_forget(_forget_settings)
+# Settings name features of uploaded data.
+on_forget(lambda _: fit.cache_clear())
+on_forget(lambda _: precompute.cache_clear())
 
 
 def refits(result: FitResult, drawn: Drawn = "rows") -> ComputeTask:

@@ -137,7 +137,6 @@ def _work(wire: Wire[Any, Any], about: Any, load: Callable[..., Any]) -> None:
 
 
 def _fetch_scene(wire: Wire[Any, Any]) -> None:
-    """Ask the server for a scene with its f."""
     send(wire, "lacks")
     kind, key, load = receive(wire)
     if kind == "stop":
@@ -155,10 +154,7 @@ def _end_with_server() -> None:
 
 
 def serve(wire: Wire[Any, Any], kind: Kind, memory: int) -> None:
-    """Compute for the server at the other end of `wire` until it is gone.
-
-    A process apart may use so much `memory` beyond that of the modules.
-    """
+    """Compute for the server until it is gone; apart, with so much `memory` at most beyond that of the modules."""
     Thread(target=_end_with_server, daemon=True).start()
     if kind is Kind.APART:
         os.nice(5)  # a third of what a slider gets on the same core: somebody waits for it, too

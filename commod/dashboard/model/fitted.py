@@ -84,8 +84,6 @@ class FitResult:
             changed_test=(ratio * scene.logit_test + shift > 0) != (scene.logit_test > 0),
         )
 
-    # The rest is made when it is first drawn, behind the point in the Pareto view, and then kept.
-
     def keep(self, name: str, make: Callable[[], Made]) -> Made:
         """What `make` gives, made once: a page of a model is drawn by many."""
         if name not in self.kept:
@@ -118,24 +116,21 @@ class FitResult:
     @cached_property
     def changes(self) -> pd.DataFrame:
         """Changes by group and direction, on test."""
-        test = self.scene.test
-        groups, weight = test.sensitive, test.weight
-        return change_table(self.scene.decisions_test, self.decisions, sensitive_features=groups, sample_weight=weight)
+        before, test = self.scene.decisions_test, self.scene.test
+        return change_table(before, self.decisions, sensitive_features=test.sensitive, sample_weight=test.weight)
 
     @cached_property
     def groups(self) -> Groups | None:
         """Each of many groups against everyone, on test; of two, the figures say all."""
-        scene = self.scene
-        if not self.has_many_groups:
-            return None
-        return explain_groups(self.task, scene.test, self.settings.fairness, scene.decisions_test, self.decisions)
+        before, test = self.scene.decisions_test, self.scene.test
+        many = self.has_many_groups
+        return explain_groups(self.task, test, self.settings.fairness, before, self.decisions) if many else None
 
     @cached_property
     def record(self) -> pd.DataFrame:
         """Changes by group and direction that agree with the record, on test."""
-        scene = self.scene
-        y, groups = scene.test.y, scene.test.sensitive
-        return explain_record(self.task, y, groups, scene.decisions_test, self.decisions, scene.certainty_test)
+        before, test = self.scene.decisions_test, self.scene.test
+        return explain_record(self.task, test.y, test.sensitive, before, self.decisions, self.scene.certainty_test)
 
     @cached_property
     def at_hand(self) -> dict[str, Answer]:
@@ -166,10 +161,7 @@ class FitResult:
     @cached_property
     def change_counts(self) -> Changes:
         """Decisions changed on test."""
-        good = self.decisions[self.changed_test] == self.task.spec.favourable
-        right = self.decisions == self.scene.test.y.to_numpy()
-        better = int(good.sum())
-        return Changes(better, len(good) - better, int((self.changed_test & right).sum()))
+        return Changes.of(self.scene, self.decisions)
 
     @property
     def verdict(self) -> str:
@@ -181,28 +173,24 @@ class FitResult:
 
         Before it is `complete`, nothing is said about chance: intervals take a while.
         """
-        key = f"verdict_{language}_{movable}_{complete}"
-        return self.keep(key, lambda: self._verdict(language, movable, complete))
-
-    def _verdict(self, language: str, movable: bool, complete: bool) -> str:
-        fairness, people = self.settings.fairness, declared(language, self.task.spec.people)
         if self.change_counts.count:
-            what = language, self.task.spec, fairness, self.hundred_by_code, self.change_counts, self.gain
-            return verdict(*what, chance=complete and self.gain_may_be_chance)
+            what = self.task.spec, self.settings.fairness, self.hundred_by_code, self.change_counts, self.gain
+            return verdict(language, *what, chance=complete and self.gain_may_be_chance)
         if self.is_fair_already:
-            return self._fair_already(language, people)
+            return self._fair_already(language)
         if self.settings.lambda_fair == GRIDS["lambda_fair"][-1]:
             return phrase(language, "verdict.nobody_at_end")
         text = phrase(language, "verdict.nobody_yet" if self.settings.lambda_fair else "verdict.is_f")
         return f"{text} {phrase(language, 'verdict.move_on')}" if movable else text
 
-    def _fair_already(self, language: str, people: str) -> str:
+    def _fair_already(self, language: str) -> str:
         spec, rows, total = self.task.spec, self.hundred_by_code, len(self.decisions)
+        people = declared(language, spec.people)
         if not may_be_chance(self.scene.test.sensitive, self.scene.decisions_test):
             return phrase(language, "verdict.fair_already", total=total, people=people)
         values = {}
         for place, code in zip(("least", "most"), extremes(spec, rows), strict=True):
-            values[place] = of_100(language, rows[code]["of_100_before"], rows[code]["before"])
+            values[place] = of_100(language, rows[code], "before")
             values[f"who_{place}"] = called(language, spec, code)
         yes = declared(language, spec.outcomes[1])
         return phrase(language, "verdict.perhaps_fair", total=total, people=people, yes=yes, **values)
@@ -210,8 +198,8 @@ class FitResult:
     @property
     def is_fair_already(self) -> bool:
         """Whether f treats the groups alike, as far as the data show."""
-        test, by_label = self.scene.test, CRITERIA[self.settings.fairness].by_label
-        return not by_label and bool(are_treated_alike(test.sensitive, self.scene.decisions_test))
+        by_label = CRITERIA[self.settings.fairness].by_label
+        return not by_label and bool(are_treated_alike(self.scene.test.sensitive, self.scene.decisions_test))
 
     @property
     def gain(self) -> float:
@@ -268,12 +256,9 @@ class FitResult:
 
     def answers(self, merit: pd.DataFrame | None = None, refits: Refits | None = None) -> dict[str, Answer]:
         """Whether the changes make sense: the answers that can be given with what is at hand, by their check."""
-        found = dict(self.at_hand)
-        if merit is not None:
-            found["merit"] = check_merit(self.task, merit)
-        if refits is not None:
-            found["again"] = check_again(self.changed_test, refits.share, len(refits))
-        return found
+        found = {} if merit is None else {"merit": check_merit(self.task, merit)}
+        found |= {} if refits is None else {"again": check_again(self.changed_test, refits.share, len(refits))}
+        return self.at_hand | found
 
     def explained(self) -> dict[str, Any]:
         """What pages draw below the first picture, for `fill`."""
@@ -312,7 +297,6 @@ class FitResult:
 
     @property
     def has_many_groups(self) -> bool:
-        """Whether there are more groups than two, so that they are sorted, and spoken of by their extremes."""
         return len(self.task.groups) > 2
 
     @property
@@ -333,7 +317,6 @@ class FitResult:
     def person_shap(
         self, number: int, edits: tuple[tuple[str, Any], ...], report: Progress | None = None
     ) -> pd.DataFrame:
-        """SHAP of one test person, as edited."""
         rows = self.scene.test.X
         edited = edit_row(rows.iloc[[number]], dict(edits))
         return explain_person_with_shap(self.g, self.task, rows, edited, callback=report)
@@ -347,7 +330,6 @@ class FitResult:
         return explain_merit(self.task, self.scene.test.X, self.scene.margin_of_f, self.g.decision_function)
 
     def segments(self) -> ChangeSegments:
-        """Segments of the test people by how much they changed."""
         test = self.scene.test
         return explain_segments(self.task, test.X, test.sensitive, self.scene.decisions_test, self.decisions)
 

@@ -16,26 +16,21 @@ from commod.metrics.figures import CRITERIA, FIGURES
 SCHEMA = 2
 # With more groups the dots are smaller and their labels shorter.
 FEW_GROUPS = 3
+# The axes of the trade-off.
+AXES = ("fairness", "accuracy", "change_rate")
 _INTERVALS = ("g_low", "g_high", "difference_low", "difference_high")
 _FIELDS = ("f", "g", "difference", *_INTERVALS)
 
 
-# The document; docs/picture.md describes its fields.
-Picture = dict[str, Any]
-
-
-def picture_of(result: FitResult, language: str, *, complete: bool, movable: bool = True) -> Picture:
-    """The picture of a model; until it is `complete`, without intervals, and the verdict says nothing about chance.
-
-    `movable` says whether the reader can move λ_fair.
-    """
+def picture_of(result: FitResult, language: str, *, complete: bool, movable: bool = True) -> dict[str, Any]:
+    """The picture of a model, without intervals until it is `complete`; see also `FitResult.verdict_in`."""
     key = f"picture_{language}_{complete}_{movable}"
     return result.keep(key, lambda: _picture(result, language, complete, movable))
 
 
 def names_of(fairness: str, language: str) -> list[str]:
     """Names of the figures in `Words.figures`."""
-    return [declared(language, FIGURES[name].short_title) for name in _shown(fairness)[:2]]
+    return [declared(language, FIGURES[name].short_title) for name in shown_figures(fairness)[:2]]
 
 
 def group_order(rows: dict[int, dict[str, Any]]) -> list[int]:
@@ -43,35 +38,24 @@ def group_order(rows: dict[int, dict[str, Any]]) -> list[int]:
     return sorted(rows, key=lambda code: -rows[code]["before"]) if len(rows) > 2 else list(rows)
 
 
-def _picture(result: FitResult, language: str, complete: bool, movable: bool) -> Picture:
-    task, decisions = result.task, result.decisions
-    figures = _figures(result, complete)
-    rows = result.hundred_by_code
-    order = group_order(rows)
-    counts = result.change_counts
-    changes = {"count": counts.count, "of": len(decisions), "right": counts.right}
-    groups = [_group(code, task.groups[code], rows[code]) for code in order]
+def _picture(result: FitResult, language: str, complete: bool, movable: bool) -> dict[str, Any]:
+    task, rows, counts = result.task, result.hundred_by_code, result.change_counts
+    figures, order = _figures(result, complete), group_order(rows)
     by_name = {figure["name"]: figure for figure in figures}
-    shown = {name: by_name[name] for name in _shown(result.settings.fairness)}
-    read = _shown(result.settings.fairness)[:2]
+    shown = [by_name[name] for name in shown_figures(result.settings.fairness)]
     return {
         "schema": SCHEMA,
         "status": "ready",
         "complete": complete,
         "settings": to_link(result.settings),
         "figures": figures,
-        "groups": groups,
-        "point": {
-            axis: figure["g"]
-            for axis, figure in zip(("fairness", "accuracy", "change_rate"), shown.values(), strict=True)
-        },
-        "changes": changes,
+        "groups": [_group(code, task.groups[code], rows[code]) for code in order],
+        "point": {axis: figure["g"] for axis, figure in zip(AXES, shown, strict=True)},
+        "changes": {"count": counts.count, "of": len(result.decisions), "right": counts.right},
         "text": {
             "setting": declared(language, in_words(result.settings)),
-            "figures": [_value(language, name, shown[name]["g"]) for name in read],
-            "before": [
-                phrase(language, "picture.was", value=_value(language, name, shown[name]["f"])) for name in read
-            ],
+            "figures": [_value(language, figure, "g") for figure in shown[:2]],
+            "before": [phrase(language, "picture.was", value=_value(language, figure, "f")) for figure in shown[:2]],
             "groups": [dots_label(language, task.spec, code, rows[code]) for code in order],
             "verdict": result.verdict_in(language, movable=movable, complete=complete),
         },
@@ -84,8 +68,8 @@ def _group(code: int, name: str, row: dict[str, Any]) -> dict[str, Any]:
     return {"code": code, "name": name, "count": row["count"], **{rate: row[rate] for rate in rates}, "of_100": of_100}
 
 
-def _shown(fairness: str) -> tuple[str, str, str]:
-    """The figures of the three axes of the trade-off; the first two stand above the dots."""
+def shown_figures(fairness: str) -> tuple[str, str, str]:
+    """The figures of the axes; the first two stand above the dots."""
     return CRITERIA[fairness].figure_name, "accuracy", "change_rate"
 
 
@@ -109,5 +93,6 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value else float(value)
 
 
-def _value(language: str, name: str, value: float | None) -> str:
-    return "–" if value is None else written(language, FIGURES[name].show(value))
+def _value(language: str, figure: dict[str, Any], model: str) -> str:
+    value = figure[model]
+    return "–" if value is None else written(language, FIGURES[figure["name"]].show(value))

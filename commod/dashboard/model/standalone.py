@@ -3,12 +3,12 @@
 Every model is trained here; nothing is interpolated. Numbers are kept to 1e-10. What many models share is kept once.
 """
 
-import base64
 import hashlib
 import html
 import json
 import math
 import zlib
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -24,13 +24,13 @@ from commod.charts.parts import towards
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.picture import FEW_GROUPS, names_of, picture_of
 from commod.dashboard.model.training import fit_result
-from commod.dashboard.state.link import to_link
+from commod.dashboard.state.link import as_text, to_link
 from commod.dashboard.state.settings import CONTROLS, SLIDERS, Settings, criteria_of, in_words
 from commod.dashboard.text.language import FIRST, LANGUAGES, declared, phrase, phrases
 from commod.dashboard.text.stories import called, story
 from commod.datasets import Task, TaskSpec, add_task, is_known, is_shipped, load_task
 from commod.experiments import prepare
-from commod.explain.checks import CHECKS, MARKS, Answer, check_merit
+from commod.explain.checks import CHECKS, MARKS
 from commod.explain.what_if import FeatureRange, explain_merit, feature_ranges
 from commod.metrics.counts import undominated
 from commod.metrics.figures import CRITERIA
@@ -68,7 +68,7 @@ def settings_on_page(settings: Settings, grid: Grid = GRID) -> dict[str, list[An
 def in_words_of(grid: Grid) -> str:
     """The grid, as the command states it."""
     count = math.prod(len(grid[name]) for name in AXES)
-    sliders = "; ".join(f"{CONTROLS[name].name} {', '.join(map(_written, grid[name]))}" for name in SLIDERS)
+    sliders = "; ".join(f"{CONTROLS[name].name} {', '.join(map(as_text, grid[name]))}" for name in SLIDERS)
     return f"{count:,} models: {sliders}; {' and '.join(grid['fairness'])}; updates {', '.join(grid['update'])}."
 
 
@@ -126,31 +126,22 @@ def index_html(specs: Mapping[str, TaskSpec]) -> str:
     )
 
 
-def page_html(
-    settings: Settings,
-    grid: Grid,
-    parts: Sequence[bytes],
-    *,
-    people: bool = False,
-    app: str = "",
-) -> str:
+def page_html(settings: Settings, grid: Grid, parts: Sequence[bytes], *, people: bool = False, app: str = "") -> str:
     """The file; `parts` are those of `models_of`.
 
     `people`: whether rows of the user's own data may be in it. `app`: address of the full app.
     """
     found = [json.loads(zlib.decompress(part)) for part in parts]
-    content = _packed(_content(settings, grid, found, people, app))
     names = ("picture.html", "picture.css", "picture.js", "standalone.css", "standalone.js", "standalone.html")
     shape, style, component, own_style, host, page = ((_BROWSER / name).read_text(encoding="utf-8") for name in names)
     # One source for both: the app imports the component, a file opened from a disk cannot import anything.
     script = component.replace("export default function", "const mount = function") + host
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     fields = {
         "title": html.escape(declared(FIRST, load_task(settings.task_name).spec.title)),
-        "digest": digest,
+        "digest": b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "style": own_style,
         "picture": f"<style>{style}</style>{shape}",
-        "pack": base64.b64encode(content).decode(),
+        "pack": b64encode(_packed(_content(settings, grid, found, people, app))).decode(),
         "script": script,
     }
     for name, text in fields.items():
@@ -197,7 +188,7 @@ def _checks(result: FitResult, ranges: Mapping[str, FeatureRange]) -> list[list[
     # What f does with more merit is not told here.
     rows, decide = result.scene.test.X, result.g.decision_function
     merit = explain_merit(result.task, rows, lambda some: np.zeros(len(some)), decide, ranges=ranges)
-    answers: dict[str, Answer] = {**result.at_hand, "merit": check_merit(result.task, merit)}
+    answers = result.answers(merit=merit)
     record = result.record
     expected = {"right": float(np.average(record["expected"].fillna(0.0), weights=record["count"]))}
     return [[name, each.mark, each.part, each.whole, expected.get(name)] for name, each in answers.items()]
@@ -215,7 +206,7 @@ def _content(settings: Settings, grid: Grid, parts: Sequence[Any], people: bool,
     return {
         "made": f"commod {__version__}",
         "query": to_link(settings.model()),
-        "grid": {name: [_written(value) for value in values] for name, values in grid.items()},
+        "grid": {name: [as_text(value) for value in values] for name, values in grid.items()},
         "good": scene.task.spec.favourable == 1,
         "many": len(rows[0]["people"]) > FEW_GROUPS,
         "criteria": {
@@ -253,13 +244,13 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
         name: {value: declared(language, title) for value, title in CONTROLS[name].options(settings.task_name).items()}
         for name in ("fairness", "update")
     }
-    settings_of = {
+    behind = {
         update: declared(language, in_words(replace(settings, update=update, k=1))) for update in titled["update"]
     }
     return own | {
         "title": declared(language, spec.title),
         # What is said behind the values of the sliders.
-        "behind": {update: words.partition("k 1")[2] for update, words in settings_of.items()},
+        "behind": {update: words.partition("k 1")[2] for update, words in behind.items()},
         "story": story(language, spec),
         "models": phrase(language, "explore.models").replace("**", ""),
         "yes": yes,
@@ -287,10 +278,8 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
 def _names(start: FitResult, rows: Sequence[Row], language: str) -> dict[str, Any]:
     """What features and their values are called, and rules of trees where they are called otherwise than there."""
     scene = start.scene
-    ranges, units = (
-        feature_ranges(scene.task.X, leave_out=scene.f),
-        {each.name: each.unit for each in scene.task.spec.features},
-    )
+    ranges = feature_ranges(scene.task.X, leave_out=scene.f)
+    units = {each.name: each.unit for each in scene.task.spec.features}
 
     def named(column: str) -> dict[str, Any]:
         known, unit = ranges[column], units.get(column, "")
@@ -325,7 +314,6 @@ def _person(start: FitResult, rows: bool) -> dict[str, Any] | None:
     ranges = feature_ranges(scene.task.X, leave_out=scene.f)
     frame = scene.task.features(scene.test.X)[columns]
     chosen = np.unique(np.linspace(0, len(frame) - 1, min(MOST_PEOPLE * rows, len(frame))).astype(int))
-    middle = [encoder.medians_.get(name, _commonest(frame[name])) for name in columns]
     return {
         "columns": [_column(ranges[name]) for name in columns],
         "encoded": [
@@ -338,7 +326,7 @@ def _person(start: FitResult, rows: bool) -> dict[str, Any] | None:
         "mirror": MIRROR,
         "across": ACROSS,
         "people": [[_plain(value) for value in row] for row in frame.iloc[chosen].itertuples(index=False)],
-        "middle": [_plain(value) for value in middle],
+        "middle": [_plain(encoder.medians_.get(name, frame[name].mode().iloc[0])) for name in columns],
     }
 
 
@@ -348,20 +336,11 @@ def _column(known: FeatureRange) -> dict[str, Any]:
     return {"levels": [_plain(level) for level in sorted(known.levels, key=str)]}
 
 
-def _commonest(values: pd.Series) -> Any:
-    return values.mode().iloc[0]
-
-
 # ---- how it is kept ----
 
 
 def _packed(content: Any) -> bytes:
     return zlib.compress(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode(), 9)
-
-
-def _written(value: Any) -> str:
-    """As in a link."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _columns(rows: Sequence[Any]) -> dict[str, Any]:

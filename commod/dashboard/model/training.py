@@ -3,12 +3,12 @@
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any
 
-from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.model.fitted import FitResult, Progress
 from commod.dashboard.state.settings import Settings
 from commod.datasets import on_forget
 from commod.experiments import Scene, prepare
@@ -18,11 +18,8 @@ from commod.models.evaluation import judged_elsewhere
 
 # Bytes that all warm starts of a process may hold together.
 MAX_WARM_START_BYTES = 96 * 2**20
-
 # What `WarmStart` has solved of a λ_fair path.
 PathPoints = Mapping[Any, Any]
-# Called with the share done.
-Progress = Callable[[float], None]
 
 _warm_starts: OrderedDict[tuple[Any, ...], tuple[WarmStart, int]] = OrderedDict()
 _warm_lock = Lock()

@@ -48,12 +48,7 @@ class Control:
     def _of_grid(self) -> Mapping[Any, str]:
         return {value: f"{value:g}" for value in self.grid}
 
-    def stops_with(self, value: float) -> list[float]:
-        """Where the slider stops, and where an older link has put it."""
-        return sorted({*(self.stops or self.grid), value})
-
     def in_words(self, value: Any, task: str) -> str:
-        """A value as it is read."""
         if self.text or self.count:
             return str(value)
         if self.several:
@@ -68,7 +63,6 @@ class Control:
         return isinstance(value, str) and self.nearest(value, task) == (value, True)
 
     def to_widget(self, value: Any) -> Any:
-        """A value as its widget has it."""
         return list(split(value)) if self.several else value
 
     def from_widget(self, shown: Any, task: str) -> Any:

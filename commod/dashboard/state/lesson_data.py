@@ -1,8 +1,4 @@
-"""Tables that teachers put next to their lessons: data sets for everybody who uses this server.
-
-`COMMOD_LESSONS` names the folder. A scenario there says of each table what is what, in the words of the command line
-(docs/workshop.md).
-"""
+"""Tables that teachers put next to their lessons (docs/workshop.md): data sets for everybody who uses this server."""
 
 import os
 import re
@@ -57,10 +53,7 @@ def is_lesson_data(name: str) -> bool:
 
 
 def add_tables(scenario: Path, tables: Mapping[str, Any]) -> dict[str, str]:
-    """Let the tables of a scenario be loaded; returns their names as data sets, by their names in it.
-
-    Raises ValueError if one of them is declared wrongly, or cannot be read as it is declared.
-    """
+    """Let the tables of a scenario be loaded: their names as data sets. ValueError if one is declared wrongly."""
     names = {}
     for table, said in tables.items():
         name = f"{LESSON_PREFIX}{scenario.name.split('.')[0]}-{table}"

@@ -61,15 +61,14 @@ def access_from_link(parameters: Mapping[str, str]) -> tuple[Access, list[str]]:
 
 def to_link(settings: Settings) -> dict[str, str]:
     """Query parameters that hold the complete setting; one that is empty needs none."""
-    return {name: _written(value) for name, value in vars(settings).items() if value != ""}
+    return {name: as_text(value) for name, value in vars(settings).items() if value != ""}
 
 
 def from_link(parameters: Mapping[str, str], own: str | None = None) -> tuple[Settings, list[str]]:
     """Settings from query parameters, and a sentence for each one that could not be used as it stands.
 
-    Whatever the link holds, the result is valid: an unknown choice or something that is no number falls back to the
-    default, a number beside the grid to the nearest on it. Parameters that are not ours are left alone. `own` is the
-    name of the data that this session has uploaded; those of another session are nobody else's.
+    An unknown choice or something that is no number falls back to the default, a number beside the grid to the nearest
+    on it. Parameters that are not ours are left alone. `own` names the data that this session has uploaded.
     """
     settings, faults = _read(parameters, own)
     return settings, [f"{fault}: {used}" for fault, used in faults]
@@ -129,7 +128,8 @@ def _data_in(parameters: Mapping[str, str], own: str | None) -> tuple[str, list[
     return data, []
 
 
-def _written(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value of a setting as links have it."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -33,8 +33,6 @@ class Held:
 
     It goes when `forget` is called, with its session, or when the session was closed and has not come back for as long
     as Streamlit keeps it (`server.disconnectedSessionTTL`).
-
-    Raises NoRoomError if the tables of all sessions together would take more than `MAX_TABLES`.
     """
 
     def __init__(self, size: int) -> None:
@@ -77,8 +75,7 @@ def _count(held: Held) -> None:
 
 
 def _keep_time() -> None:
-    """Look at all sessions that hold data for as long as there are any: nobody has to come for data to go."""
-    global _keeper
+    """Look at all sessions that hold data: nobody has to come for data to go."""
     last = 0
     while True:
         grace = float(st.get_option("server.disconnectedSessionTTL"))
@@ -87,13 +84,8 @@ def _keep_time() -> None:
         forget_closed(grace + pause)
         with _lock:
             before, last = last, sum(held.size for held in _all_held)
-            done = not _all_held
-            if done:
-                _keeper = None
         if before - last > 2**20:
             return_freed_memory()
-        if done:
-            return
 
 
 def forget_closed(grace: float) -> None:
@@ -151,7 +143,6 @@ class OwnData(Held):
         add_task(self.task)
 
     def forget(self) -> None:
-        """Drop the data and everything that was computed from them."""
         super().forget()
         self._end.detach()
         forget_task(self.name)

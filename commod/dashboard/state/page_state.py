@@ -28,7 +28,6 @@ class PageState(Generic[State]):
         return found
 
     def set(self, value: State) -> None:
-        """Put another value in its place."""
         st.session_state[self.key] = value
 
 

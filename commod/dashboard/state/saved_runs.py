@@ -32,11 +32,9 @@ class Shelf:
         return next((run for run in self.runs if run.settings.model() == settings.model()), None)
 
     def names(self) -> list[str]:
-        """All names, oldest first."""
         return [run.name for run in self.runs]
 
     def chosen(self) -> list[Run]:
-        """The runs to be compared."""
         if self.compared is None:
             return self.runs[-MAX_COMPARED:]
         return [run for run in self.runs if run.name in self.compared][:MAX_COMPARED]

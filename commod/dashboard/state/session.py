@@ -75,7 +75,6 @@ def _from_link() -> Session:
     return Session(settings, access, [*notices, *unknown, *unmet], carried, required)
 
 
-# What this session holds.
 state = PageState("explore", _from_link)
 
 
@@ -84,9 +83,8 @@ state = PageState("explore", _from_link)
 
 def data_sets() -> list[str]:
     """Names of the data sets that this session can choose from."""
-    own, here = own_data(), current().data
-    shown = [here] if is_lesson_data(here) else []
-    return [*sound_data(), *shown, own.name] if own else [*sound_data(), *shown]
+    here, own = current().data, own_data()
+    return [*sound_data(), *([here] if is_lesson_data(here) else []), *([own.name] if own else [])]
 
 
 def use_own(task: Task) -> None:
@@ -105,8 +103,8 @@ def forget_own() -> None:
     here = state()
     if here.settings.data == own.name:
         _move(defaults(first_data()))
-    here.past = [settings for settings in here.past if settings.data != own.name]
-    here.future = [settings for settings in here.future if settings.data != own.name]
+    for steps in (here.past, here.future):
+        steps[:] = [settings for settings in steps if settings.data != own.name]
     here.tried = {settings: figures for settings, figures in here.tried.items() if settings.data != own.name}
     here.last_good = None
     here.counted.pop(own.name, None)
@@ -286,14 +284,12 @@ def reset() -> None:
 
 def undo() -> None:
     """Take the last step back."""
-    here = state()
-    _step(here.past, here.future)
+    _step(state().past, state().future)
 
 
 def redo() -> None:
     """Take a step again that was taken back."""
-    here = state()
-    _step(here.future, here.past)
+    _step(state().future, state().past)
 
 
 def _step(source: list[Settings], target: list[Settings]) -> None:

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from commod.dashboard.state.controls import Control, control, split
-from commod.datasets import TASKS, damaged_files, data_of, is_shipped, load_task
+from commod.datasets import TASKS, TaskSpec, damaged_files, data_of, is_shipped, load_task
 from commod.datasets.load import SEALED
 from commod.experiments.scene import SceneKey
 from commod.experiments.search import LAMBDA_GRIDS
@@ -229,13 +229,16 @@ def controls_of(*decides: str) -> dict[str, Control]:
 SLIDERS = tuple(name for name, known in controls_of("model").items() if known.grid)
 
 
+def suited_to(spec: TaskSpec) -> dict[str, Any]:
+    """The values of controls that are declared with a task."""
+    suited = spec.commod_settings
+    return {name: suited[known.argument] for name, known in CONTROLS.items() if known.argument in suited}
+
+
 def defaults(data: str, groups: str = "") -> Settings:
     """Settings that suit a data set under one of its groupings."""
-    spec = load_task(task_name(data, groups)).spec
-    suited = spec.commod_settings
-    values = {name: suited[known.argument] for name, known in CONTROLS.items() if known.argument in suited}
-    f = next(iter(base_models_of(data)))
-    return Settings(data=data, groups=groups, f=f, threshold=spec.threshold, **values)
+    spec, f = load_task(task_name(data, groups)).spec, next(iter(base_models_of(data)))
+    return Settings(data=data, groups=groups, f=f, threshold=spec.threshold, **suited_to(spec))
 
 
 def opening(data: str) -> Settings:

@@ -1,8 +1,4 @@
-"""The words of the app: those of ``glossary.toml``, and every figure and every check as they are declared.
-
-Figures are declared in `commod.metrics.figures`, checks in `commod.explain.checks`. They feed all tooltips, the Lesson
-and the page Glossary.
-"""
+"""The words of the app: those of ``glossary.toml``, and every figure and every check as they are declared."""
 
 import re
 import tomllib

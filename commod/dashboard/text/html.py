@@ -58,10 +58,7 @@ def _templates() -> Environment:
 
 
 def document(template: str, **values: Any) -> str:
-    """One HTML file that needs nothing else, from a template that extends ``document.html``.
-
-    The file carries a policy that lets it load and run nothing.
-    """
+    """One HTML file that can load and run nothing, from a template that extends ``document.html``."""
     # Sections add their headings to the contents as they are written.
     return _templates().get_template(template).render(contents=[], **values)
 
@@ -224,10 +221,7 @@ SortRow = tuple[bool, Sequence[SortCell]]
 def html_sortable(
     columns: Sequence[SortColumn], families: Sequence[tuple[str, str, Sequence[SortRow]]], *, caption: str
 ) -> Markup:
-    """A table in families (name, title, rows) that the browser sorts and folds, see ``views/browser/sort.js``.
-
-    Without that it is a table like any other.
-    """
+    """A table in families (name, title, rows) that the browser sorts and folds, see ``views/browser/sort.js``."""
 
     def plain(key: float | None) -> str:
         return "" if key is None or key != key else f"{key:.12g}"  # NaN, too

@@ -8,9 +8,7 @@ from commod.dashboard.text.language import FIRST, phrase
 # are linked at the top of it, and every page keeps its own address. All names are in text/words/, under `frame`.
 MENU: dict[str, dict[str, str]] = {
     "app": {"app.py": ":material/tune:"},
-    "people": {
-        "pages/people.py": ":material/groups:",
-    },
+    "people": {"pages/people.py": ":material/groups:"},
     "what_if": {"pages/what_if.py": ":material/person_edit:"},
     "compare": {"pages/compare.py": ":material/compare_arrows:", "pages/limits.py": ":material/fence:"},
     "lesson": {"pages/lesson.py": ":material/school:"},

@@ -22,8 +22,9 @@ def called(language: str, spec: TaskSpec, code: int) -> str:
     return people
 
 
-def of_100(language: str, people: int, share: float) -> str:
-    """People of a hundred as they are written; who was rounded to nobody, or to all, is not said to be that."""
+def of_100(language: str, row: Mapping[Any, Any], when: str) -> str:
+    """A rate of `count_hundred` in people; who was rounded to nobody, or to all, is not said to be that."""
+    people, share = row[f"of_100_{when}"], row[when]
     if people == 0 and share > 0:
         return phrase(language, "story.fewer_than_1")
     if people == 100 and share < 1:
@@ -48,7 +49,7 @@ def extremes(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> tuple[int
 
 
 def dots_label(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any]) -> str:
-    """What stands at the dots of a group, a row of `explain_hundred`: who, and g's and f's rates."""
+    """What stands at the dots of a group, a row of `count_hundred`: who, and g's and f's rates."""
     who = with_capital(called(language, spec, code))
-    now, before = (of_100(language, row[f"of_100_{when}"], row[when]) for when in ("now", "before"))
+    now, before = of_100(language, row, "now"), of_100(language, row, "before")
     return phrase(language, "dots.same" if now == before else "dots.rates", who=who, before=before, now=now)

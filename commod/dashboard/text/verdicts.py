@@ -11,6 +11,7 @@ import pandas as pd
 from commod.dashboard.text.language import declared, phrase
 from commod.dashboard.text.stories import called, extremes, of_100
 from commod.datasets import TaskSpec
+from commod.experiments import Scene
 from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA
 
@@ -74,6 +75,14 @@ class Changes:
     worse: int
     right: int
 
+    @classmethod
+    def of(cls, scene: Scene, decisions: Any) -> Changes:
+        """From those of f to these."""
+        changed = decisions != scene.decisions_test
+        better = int((decisions[changed] == scene.task.spec.favourable).sum())
+        right = int((changed & (decisions == scene.test.y.to_numpy())).sum())
+        return cls(better, int(changed.sum()) - better, right)
+
     @property
     def count(self) -> int:
         return self.better + self.worse
@@ -94,10 +103,7 @@ def verdict(
     *,
     chance: bool = False,
 ) -> str:
-    """A model that changes decisions in two sentences: is it fairer, and what speaks against it.
-
-    `rows`: of `count_hundred`.
-    """
+    """Two sentences: is a model with these `rows` of `count_hundred` fairer, and what speaks against it."""
     judged = Verdict.of(gain, changes, chance=chance)
     if CRITERIA[fairness].by_label:
         moved = phrase(language, "verdict.closer" if gain > 0 else "verdict.apart")
@@ -116,7 +122,7 @@ def named_first(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> int:
 
 def _rates(language: str, spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> str:
     code = named_first(spec, rows)
-    values = {when: of_100(language, rows[code][f"of_100_{when}"], rows[code][when]) for when in ("now", "before")}
+    values = {when: of_100(language, rows[code], when) for when in ("now", "before")}
     yes, who = declared(language, spec.outcomes[1]), called(language, spec, code)
     return phrase(language, "verdict.rates", yes=yes, who=who, **values)
 

@@ -16,10 +16,7 @@ _below = st.components.v2.component(
 
 
 def is_near(name: str) -> bool:
-    """Whether the browser has scrolled near to here. A button says what follows, for those who do not scroll.
-
-    `name` is that of a phrase.
-    """
+    """Whether the browser has scrolled near to here; for those who do not scroll, a button with the phrase `name`."""
     near = bool(st.session_state.get("below", {}).get("near"))
     _below(key="below", data={"near": near, "words": say(name)}, on_near_change=lambda: None)
     return near

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from mimetypes import MimeTypes
 from typing import Any
 
 import pandas as pd
@@ -17,21 +18,13 @@ from commod.dashboard.text.language import FIRST, declared, written
 from commod.dashboard.views.words import say_declared
 from commod.datasets import on_forget
 
-_KINDS = {
-    "csv": "text/csv",
-    "html": "text/html",
-    "json": "application/json",
-    "md": "text/markdown",
-    "png": "image/png",
-    "py": "text/x-python",
-    "svg": "image/svg+xml",
-    "zip": "application/zip",
-}
+_KINDS = MimeTypes()  # the same on every machine
+_KINDS.add_type("text/markdown", ".md")
 
 
 def offer(label: str, content: bytes | Callable[[], bytes], name: str, *, place: Any = st, **more: Any) -> None:
     """A button for a file, made when it is asked for; the ending of its name says what it is. The page is not rerun."""
-    kind = _KINDS[name.rpartition(".")[2]]
+    kind, _ = _KINDS.guess_type(name)
     # Always made on request: a file made in advance would be out of reach while the page is drawn again.
     make = for_this_session(content if callable(content) else lambda: content)
     place.download_button(label, make, name, mime=kind, on_click="ignore", **{"icon": ":material/download:"} | more)
@@ -126,12 +119,10 @@ def draw(
 
     A frame takes a millisecond to be packed; what is drawn more than once is better kept as a table of Arrow's.
 
-    `alt`: what the chart shows, for those who cannot see it; where its values are is added. It must not depend on the
-    data: it is part of the specification, and only while that stays the same does the browser move the marks instead of
-    building the chart anew. `table`: the table with the chart's values: it is folded up below. Or the title of a table
-    that is drawn elsewhere on the page, in sight or by `commod.dashboard.views.chart.fold`. `selection_mode`: name of
-    the one selection of the chart that the server is told of; others, as of what is under the pointer, stay in the
-    browser. `caption`: text between chart and table.
+    `alt`: what the chart shows, for those who cannot see it. It must not depend on the data: only while the
+    specification stays the same does the browser move the marks instead of building the chart anew. `table`: what is
+    folded up below, or the title of a table that is drawn elsewhere on the page. `selection_mode`: name of the one
+    selection of the chart that the server is told of. `caption`: text between chart and table.
     """
     spec = _specification(plot, tuple(sorted(options.items())), session.language())
     title = table if isinstance(table, str) else table.title

@@ -21,10 +21,7 @@ _ON_DECIDE = ("sealed",)
 
 
 def sidebar(*, elsewhere: Collection[str] = ()) -> None:
-    """The sidebar. Its widgets change the session's setting in their callbacks, before the page is drawn.
-
-    `elsewhere` are controls that the page draws itself, or does without.
-    """
+    """The sidebar, but for controls that the page draws `elsewhere`, or does without."""
     with st.sidebar:
         _draw(name for name in controls_of("scene") if name not in elsewhere)
         _draw(name for name in controls_of("model") if name not in elsewhere)
@@ -91,12 +88,13 @@ def draw_control(name: str) -> None:
         return
     here = declared.word and name not in _EXPLAINED_THERE
     explained = tip(declared.word, update=session.current().update) if here else None
+    why_frozen = say("room.frozen_says") if session.state().frozen else tip("frozen")
     about: dict[str, Any] = {
         "key": session.widget_key(name),
         "on_change": session.change,
         "args": (name,),
         "disabled": frozen,
-        "help": _why_frozen() if frozen else explained,
+        "help": why_frozen if frozen else explained,
     }
     label, titles = say_declared(declared.label), session.options(name)
     if declared.titles and len(titles) < 2 and name != "data":  # a choice of one is none
@@ -123,11 +121,8 @@ def draw_control(name: str) -> None:
     elif declared.titles:
         st.selectbox(label, list(titles), list(titles).index(value), **about)
     else:
-        st.select_slider(label, declared.stops_with(value), value, **about)
-
-
-def _why_frozen() -> str:
-    return say("room.frozen_says") if session.state().frozen else tip("frozen")
+        stops = sorted({*(declared.stops or declared.grid), value})  # an older link may be between them
+        st.select_slider(label, stops, value, **about)
 
 
 def notices() -> None:

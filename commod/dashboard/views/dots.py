@@ -10,7 +10,7 @@ import streamlit as st
 
 from commod.charts.pareto import CURRENT, DEPLOYED, PATH, SWEEP, TRIED
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.model.picture import FEW_GROUPS, group_order, names_of, picture_of
+from commod.dashboard.model.picture import AXES, FEW_GROUPS, group_order, names_of, picture_of, shown_figures
 from commod.dashboard.server.startup import model_address
 from commod.dashboard.state import session
 from commod.dashboard.state.link import to_link
@@ -43,19 +43,15 @@ def draw_story(result: FitResult) -> None:
 
 
 def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
-    """Draw the first picture; returns what draws its caption and table.
-
-    `line` are the trained models at every λ_fair, in the order of the chart.
-    """
+    """Draw the first picture, with the trained models of its `line`; returns what draws its caption and table."""
     language, spec, settings = session.language(), result.task.spec, result.settings
     access = session.access()
     movable = access.allows("lambda_fair")
     here, names = picture_of(result, language, complete=True, movable=movable), names_of(settings.fairness, language)
     yes, no = say_declared(spec.outcomes[1]), say_declared(spec.outcomes[0])
     states = (("stays", yes), ("now", yes), ("now", no), ("stays", no))
-    query = (
-        to_link(settings) | ({} if language == FIRST else {"lang": language}) | ({} if movable else {"movable": "0"})
-    )
+    query = to_link(settings) | ({} if language == FIRST else {"lang": language})
+    query |= {} if movable else {"movable": "0"}
     _picture(
         key="picture",
         data={
@@ -79,12 +75,7 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
             "before": say("picture.before"),
             "good": spec.favourable == 1,
             "fixed": not movable,
-            "drawn": {
-                "line": len(line),
-                "frontier": 0 if sweep is None else len(sweep.models),
-                "current": 1,
-                "deployed": 1,
-            },
+            "drawn": {"line": len(line), "frontier": len(sweep.models) if sweep else 0, "current": 1, "deployed": 1},
             "marks": {kind: say_declared(mark) for kind, mark in _MARKS.items()},
         },
         on_go_change=lambda: _go(st.session_state.get("picture", {}).get("go"), sweep),
@@ -108,33 +99,22 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
 
 def _points(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> list[dict[str, Any]]:
     """Models of the chart that can be pointed at: which mark each is, where it lies, and how its link differs."""
-    here = to_link(result.settings)
-    grid = GRIDS["lambda_fair"]
-    points = [
-        {
-            "kind": "line",
-            "mark": mark,
-            "place": grid.index(model.settings.lambda_fair),
-            "at": _point(model, -1),
-            "query": _difference(here, model.settings),
-        }
-        for mark, model in enumerate(line)
-    ]
+    points = []
+    for mark, model in enumerate(line):
+        place = GRIDS["lambda_fair"].index(model.settings.lambda_fair)
+        query = _difference(to_link(result.settings), model.settings)
+        points.append({"kind": "line", "mark": mark, "place": place, "at": _point(model, -1), "query": query})
     return points if sweep is None else [*points, *result.keep("frontier", lambda: _frontier(result, sweep))]
 
 
 def _frontier(result: FitResult, sweep: Sweep) -> list[dict[str, Any]]:
     """The same of the best models of the sweep."""
     here, points = to_link(result.settings), []
-    axes = {
-        "fairness": CRITERIA[result.settings.fairness].figure_name,
-        "accuracy": "accuracy",
-        "change_rate": "change_rate",
-    }
+    figures = shown_figures(result.settings.fairness)
     for place, row in enumerate(sweep.points.to_dict("records")):
         if row["best"]:
             there = on_explore(result.settings, sweep.models[place].cell)
-            at = {axis: row[name] for axis, name in axes.items()}
+            at = {axis: row[name] for axis, name in zip(AXES, figures, strict=True)}
             query = _difference(here, there)
             points.append({"kind": "frontier", "mark": place, "place": place, "at": at, "query": query})
     return points
@@ -142,7 +122,7 @@ def _frontier(result: FitResult, sweep: Sweep) -> list[dict[str, Any]]:
 
 def _point(result: FitResult, place: int) -> dict[str, float]:
     """Where f (the first of the path) or g (the last) lies on the trade-off."""
-    return {axis: float(result.path[axis].to_numpy()[place]) for axis in ("fairness", "accuracy", "change_rate")}
+    return {axis: float(result.path[axis].to_numpy()[place]) for axis in AXES}
 
 
 def _difference(here: dict[str, str], there: Settings) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """What pages explain about a model: whose decisions change, why, where, whether rightly, and SHAP's account."""
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -58,8 +59,9 @@ def _changes_of(result: FitResult) -> tuple[pa.Table, str]:
         for row in changes_by_direction(result.task.spec, result.changes)
     ]
     if result.has_many_groups:
-        text = "The group of which most changed first; behind its name, how many of how many"
-        return pa.Table.from_pylist(rows), text
+        return pa.Table.from_pylist(
+            rows
+        ), "The group of which most changed first; behind its name, how many of how many"
     words = [
         f"{escape_markdown(up['name'])}: {up['count']:,} better off, {down['count']:,} worse off, of {people:,}"
         for up, down, people in zip(rows[::2], rows[1::2], result.changes["count"], strict=True)
@@ -85,7 +87,7 @@ def cached_cards(result: FitResult) -> Markup:
     return result.keep("cards", lambda: concept_cards(result.loadings, result.concepts))
 
 
-RECORD = Table(
+_RECORD = Table(
     "By the record, as a table",
     "record_table",
     {
@@ -100,7 +102,7 @@ RECORD = Table(
         "expected": ("Expected by f", ".1%"),
     },
 )
-CERTAINTY = Table(
+_CERTAINTY = Table(
     "How sure f was, as a table",
     "certainty_table",
     {
@@ -115,7 +117,8 @@ CERTAINTY = Table(
 
 def draw_record(result: FitResult) -> None:
     """Changed people by group and direction, and whether the record agrees with g or with f."""
-    words = {True: directions(result.task.spec)[0][0], False: directions(result.task.spec)[1][0]}
+    (better, _), (worse, _) = directions(result.task.spec)
+    words = {True: better, False: worse}
     named = result.record["group"].map(say_declared)
     frame = result.record.assign(group=named, direction=result.record["better"].map(words).map(say_declared))
     shown = frame[frame["count"] > 0].reset_index(drop=True)
@@ -138,7 +141,7 @@ def draw_record(result: FitResult) -> None:
         plot_record,
         pd.DataFrame(bars),
         alt="Changed people by group and direction, and whether g or f agrees with the record.",
-        table=Table(RECORD.title, RECORD.key, RECORD.columns, lambda: frame),
+        table=replace(_RECORD, frame=lambda: frame),
         caption=f"On test. A decision has two values, so of those changed either f or g agrees with the record. "
         f"{tip('record')}",
     )
@@ -160,7 +163,7 @@ def draw_certainty(result: FitResult) -> None:
         plot_certainty,
         pd.DataFrame(bars),
         alt="How sure f was of those changed, beside everyone.",
-        table=Table(CERTAINTY.title, CERTAINTY.key, CERTAINTY.columns, lambda: frame),
+        table=replace(_CERTAINTY, frame=lambda: frame),
         caption=tip("certainty"),
     )
 
@@ -241,13 +244,13 @@ def tree_of(result: FitResult, found: ChangeTree, depth: int) -> str:
 
 def account_columns(shap: str, form: str) -> dict[str, tuple[str, str]]:
     """Columns of the table behind the chart of both accounts."""
-    names = {
-        "commod": f"{ACCOUNTS[0]} (logit)",
-        "shap": f"{shap} (logit)",
-        "shap_low": "SHAP, least of its redraws",
-        "shap_high": "SHAP, most",
+    return {
+        "label": ("Feature", ""),
+        "commod": (f"{ACCOUNTS[0]} (logit)", form),
+        "shap": (f"{shap} (logit)", form),
+        "shap_low": ("SHAP, least of its redraws", form),
+        "shap_high": ("SHAP, most", form),
     }
-    return {"label": ("Feature", ""), **{name: (heading, form) for name, heading in names.items()}}
 
 
 def draw_accounts(features: pd.DataFrame, table: Table, **options: Any) -> None:

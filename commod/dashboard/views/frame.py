@@ -15,6 +15,7 @@ from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, entry_of, page_name
 from commod.dashboard.views import room
 from commod.dashboard.views.pages import menu_page, navigation
+from commod.dashboard.views.widgets import button
 from commod.datasets import damaged_files
 
 # Two points, f and g; an icon by name would be fetched from elsewhere.
@@ -67,7 +68,9 @@ def page(script: str) -> None:
     room.strip(script)
     if "only" not in st.query_params:  # a part of a page, in a frame elsewhere
         with st.sidebar:
-            _language_choice()
+            for code, name in LANGUAGES.items():
+                if code != session.spoken():
+                    button(name, "translate", session.speak, code, key=f"speak_{code}")
 
 
 def _in_the_menu(entry: str) -> str:
@@ -76,22 +79,11 @@ def _in_the_menu(entry: str) -> str:
     return f'<style>[data-testid="stTopNavLink"][href$="/{address}"] {{ font-weight: 600; }}</style>'
 
 
-def _language_choice() -> None:
-    """A button for each other language."""
-    for code, name in LANGUAGES.items():
-        if code != session.spoken():
-            st.button(name, key=f"speak_{code}", on_click=session.speak, args=(code,), icon=":material/translate:")
-
-
 def _language() -> str:
     return session.spoken() if sound_data() else FIRST
 
 
-def back_to_the_top(turn: int) -> None:
-    """Scroll up and read the heading out, once for every `turn`: Streamlit stays where it was."""
-    st.html(f'<span data-turn="{turn}"></span><script>{TO_TOP}</script>', unsafe_allow_javascript=True)
-
-
-def scroll_to(anchor: str) -> None:
-    """Scroll to a heading once it is drawn, and read it out."""
-    st.html(f'<span data-part="{anchor}"></span><script>{TO_TOP}</script>', unsafe_allow_javascript=True)
+def scroll_to(anchor: str = "", *, turn: int = 0) -> None:
+    """Scroll to a heading, or to the top of the page, and read it out: once for every `turn`."""
+    span = f'<span data-part="{anchor}" data-turn="{turn}"></span>'
+    st.html(f"{span}<script>{TO_TOP}</script>", unsafe_allow_javascript=True)

@@ -24,13 +24,11 @@ def train(settings: Settings, training: Ticket) -> FitResult | None:
         place.skeleton(height=600)
     try:
         result: FitResult = wait(training, place, "Training", stage=0)
-    except ValueError as error:
+    except Exception as error:
         place.empty()
-        st.error(say("training.not_trained", why=escape_markdown(error)), icon=":material/error:")
-        return session.state().last_good
-    except Exception:
-        place.empty()
-        st.error(say("training.failed"), icon=":material/error:")
+        is_known = isinstance(error, ValueError)
+        why = say("training.not_trained", why=escape_markdown(error)) if is_known else say("training.failed")
+        st.error(why, icon=":material/error:")
         return session.state().last_good
     if first:
         place.empty()

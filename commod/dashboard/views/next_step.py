@@ -57,13 +57,14 @@ def begin_next_steps(
 
 def _others(settings: Settings, result: FitResult, *, is_bad: bool = False) -> dict[str, Settings]:
     """What is tried, by its name: other groups where f is fair, else other forms of the update and a smaller λ_fair."""
-    if not result.change_counts.count and settings.lambda_fair < STOPS[-1] and not result.is_fair_already:
-        return {}
-    if not result.change_counts.count and result.is_fair_already:
+    changes = result.change_counts.count
+    if not changes and result.is_fair_already:
         names = {name: title for name, title in groupings_of(settings.data).items() if name != settings.groups}
         return {say_declared(title): defaults(settings.data, name) for name, title in names.items()}
+    if not changes and settings.lambda_fair < STOPS[-1]:
+        return {}
     found = _other_forms(settings)
-    if result.change_counts.count and not (is_bad or result.has_bad_verdict or _bad(result.at_hand)):
+    if changes and not (is_bad or result.has_bad_verdict or _bad(result.at_hand)):
         return found
     if settings.direction == "both":
         found[say("next.improve")] = replace(settings, direction="improve")
@@ -88,7 +89,7 @@ def _bad(answers: Mapping[str, Answer]) -> list[Answer]:
 
 def draw_for_checks(result: FitResult, found: Found) -> None:
     """For each check at hand with a bad mark, the step that mends it best, or that none does."""
-    fair = {label: other for label, other in found.items() if _is_fair(other, result)}
+    fair = _fair(found, result)
     for answer in _bad(result.at_hand):
         _draw_for_check(answer, fair, {label: other.at_hand[answer.check.name] for label, other in fair.items()})
 
@@ -97,7 +98,7 @@ def begin_merit_step(result: FitResult, here: Answer, place: Any) -> list[Pendin
     """The same for the bad answer about merit, at `place`: other models take longer to count."""
 
     def count(_: FitResult, found: Found) -> list[Pending]:
-        fair = {label: other for label, other in found.items() if _is_fair(other, result)}
+        fair = _fair(found, result)
         answers: dict[str, Answer] = {}
         left = set(fair)
 
@@ -192,6 +193,10 @@ def _take(there: Settings) -> None:
     session.go_to(there)
 
 
+def _fair(found: Found, result: FitResult) -> Found:
+    return {label: other for label, other in found.items() if _is_fair(other, result)}
+
+
 def _is_fair(other: FitResult, result: FitResult) -> bool:
     """Whether it is fairer than f, keeps much of the gain, and is still a model."""
     if Verdict.of(other.gain, other.change_counts).lead != "fairer" or other.gain < max(GAIN, KEPT * result.gain):
@@ -205,9 +210,9 @@ def _is_sound(other: FitResult) -> bool:
 
 def _is_better(other: FitResult, result: FitResult) -> bool:
     """Whether it is fair, and harms or contradicts fewer."""
-    there, here = other.change_counts, result.change_counts
     if not _is_fair(other, result):
         return False
+    there, here = other.change_counts, result.change_counts
     wrong = there.wrong <= LEFT * here.wrong and there.worse <= here.worse
     worse = there.worse <= LEFT * here.worse and there.wrong <= here.wrong
     # Where most are worse off, that is what to mend.

@@ -10,14 +10,13 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import declared
-from commod.dashboard.text.stories import called, of_100
-from commod.dashboard.text.verdicts import changes_by_direction
+from commod.dashboard.text.stories import called, extremes, of_100
+from commod.dashboard.text.verdicts import Changes
 from commod.dashboard.views.methods import Form, on_explore, own_sweep
 from commod.dashboard.views.words import say
 from commod.decisions import Interview, models_to_choose_from
 from commod.experiments import Scene, Sweep
 from commod.explain.groups import count_hundred
-from commod.metrics import change_table, compared_groups
 
 
 @dataclass(frozen=True)
@@ -63,27 +62,18 @@ def effect_of(scene: Scene, decisions: Any) -> Effect:
     language, spec, test = session.language(), scene.task.spec, scene.test
     before, after = scene.decisions_test, np.asarray(decisions).astype(int)
     rows = count_hundred(scene.task, test, before, after)
-    large = compared_groups([row["count"] for row in rows.values()])
-    codes = sorted(
-        (code for code, seen in zip(rows, large, strict=True) if seen), key=lambda code: -rows[code]["before"]
-    )
-    table = change_table(before, after, sensitive_features=test.sensitive, sample_weight=test.weight)
-    changes = changes_by_direction(spec, table)
-    better, worse = (sum(row["count"] for row in changes if row["place"] == place) for place in (0, 1))
+    codes = sorted(set(extremes(spec, rows)), key=lambda code: -rows[code]["before"])
+    changes = Changes.of(scene, after)
     now, then = (100 * scene.figures(decided)["accuracy"] for decided in (after, before))
     return Effect(
         declared(language, spec.outcomes[1]),
         declared(language, spec.people),
         [
-            (
-                called(language, spec, code),
-                of_100(language, rows[code]["of_100_now"], rows[code]["now"]),
-                of_100(language, rows[code]["of_100_before"], rows[code]["before"]),
-            )
-            for code in dict.fromkeys((codes[0], codes[-1]))
+            (called(language, spec, code), of_100(language, rows[code], "now"), of_100(language, rows[code], "before"))
+            for code in codes
         ],
-        better,
-        worse,
+        changes.better,
+        changes.worse,
         len(test),
         (now, then),
     )

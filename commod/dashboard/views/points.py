@@ -83,7 +83,6 @@ class Swept:
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        """All models."""
         return points_of(self.sweeps.values())
 
 
@@ -96,10 +95,7 @@ def draw_segments(
     height: int = 250,
     **options: Any,
 ) -> None:
-    """Changes against accuracy, a picture for each segment of fairness (1 to 4), two in a row.
-
-    `frame` has ``fairness_q``, as `in_segments` makes it; `table` gives the table behind a picture.
-    """
+    """Changes against accuracy, a picture for each segment of fairness (1 to 4) of a `frame` of `in_segments`."""
     rows = [st.columns(2, gap="medium"), st.columns(2, gap="medium")]
     for q, title in enumerate(titles, start=1):
         part = frame[frame["fairness_q"] == q]

@@ -23,7 +23,6 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.streamlit_internals import SAY_ALOUD
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import piece
-from commod.dashboard.text.verdicts import changes_by_direction
 from commod.dashboard.views.lesson.scenarios import FIRST, all_scenarios, scenario
 from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.pages import menu_page
@@ -157,11 +156,7 @@ def room_figures(result: FitResult) -> dict[str, float]:
 def _figures_of(result: FitResult) -> dict[str, float]:
     fairness = CRITERIA[result.settings.fairness].figure_name
     values = result.figures[["f", "g"]].to_dict("index")
-    changes = changes_by_direction(result.task.spec, result.changes)
-    found = {
-        "better": sum(row["count"] for row in changes if row["place"] == 0),
-        "worse": sum(row["count"] for row in changes if row["place"] == 1),
-    }
+    found: dict[str, float] = {"better": result.change_counts.better, "worse": result.change_counts.worse}
     # One that cannot be measured for these groups has no row.
     for name, row in {"fairness": fairness, "p_rule": "p_rule", "accuracy": "accuracy"}.items():
         if row in values:

@@ -38,10 +38,10 @@ def _below(result: FitResult, language: str, splits: str) -> str:
         text += f"\n\n:orange[{escape_markdown(declared(language, beyond))}]"
     if FIGURES["p_rule"] not in CRITERIA[result.settings.fairness].key_figures:
         return text
-    return f"{text}\n\n{other_p_rule(result, language)}"
+    return f"{text}\n\n{_other_p_rule(result, language)}"
 
 
-def other_p_rule(result: FitResult, language: str = FIRST) -> str:
+def _other_p_rule(result: FitResult, language: str) -> str:
     """P-Rule of the decision that the tile does not count, and which of the two the four-fifths rule is about."""
     spec, other = result.task.spec, FIGURES["p_rule_of_negative"]
     g, f = (written(language, other.show(result.figures.loc[other.name, model])) for model in ("g", "f"))
@@ -79,7 +79,7 @@ def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> 
 MAX_TILES = 4
 
 
-def draw_group_sizes(task: Task, *, label: str = "{group}", note: str = "{rate:.1%} of them: {outcome}") -> None:
+def draw_group_sizes(task: Task, *, note: str = "{rate:.1%} of them: {outcome}") -> None:
     """The groups of a data set; below each its rate of positive labels, as `note` puts it."""
     if len(task.groups) > MAX_TILES:
         _draw_table(task)
@@ -87,9 +87,9 @@ def draw_group_sizes(task: Task, *, label: str = "{group}", note: str = "{rate:.
     cells = st.container(horizontal=True, gap="small")
     for code, group in enumerate(task.groups):
         y = task.y[task.sensitive == code]
-        names = {"group": group, "sensitive": task.spec.sensitive, "outcome": task.spec.outcomes[1]}
-        escaped = {name: escape_markdown(text) for name, text in names.items()}
-        size_tile(cells, label.format(**escaped), len(y), note.format(**escaped, rate=y.mean()))
+        label, outcome = escape_markdown(group), escape_markdown(task.spec.outcomes[1])
+        said = note.format(outcome=outcome, rate=y.mean())  # neither good nor bad
+        cells.metric(label, f"{len(y):,}", said, delta_color="off", delta_arrow="off", border=True)
 
 
 def _draw_table(task: Task) -> None:
@@ -101,8 +101,3 @@ def _draw_table(task: Task) -> None:
     ]
     headings = ["Group", task.spec.people.capitalize(), task.spec.outcomes[1]]
     st.html(html_table(headings, rows, caption="Sizes of the groups"))
-
-
-def size_tile(place: Any, label: str, people: float, note: str, **more: Any) -> None:
-    """One group: its size, and a note on it, which is neither good nor bad. Both texts are Markdown."""
-    place.metric(label, f"{people:,.0f}", note, delta_color="off", delta_arrow="off", border=True, **more)

@@ -63,8 +63,8 @@ def test_every_group_of_every_data_set_is_called_something(name, language):
 
 
 def test_somebody_is_never_rounded_to_nobody():
-    assert [of_100("en", 0, share) for share in (0.0, 0.004)] == ["0", "fewer than 1"]
-    assert [of_100("en", 100, share) for share in (1.0, 0.996)] == ["100", "more than 99"]
+    assert [of_100("en", {"of_100_now": 0, "now": share}, "now") for share in (0.0, 0.004)] == ["0", "fewer than 1"]
+    assert [of_100("en", {"of_100_now": 100, "now": share}, "now") for share in (1.0, 0.996)] == ["100", "more than 99"]
 
 
 def test_labels_have_the_rates():

@@ -99,7 +99,7 @@ def _head(here: Progress, step: LessonStep) -> None:
     """Where one is."""
     st.title(f"{here.step + 1}. {in_markdown(step.title)}")
     if here.turned:
-        frame.back_to_the_top(here.turned)
+        frame.scroll_to(turn=here.turned)
     controls.notices()
     if here.notice:
         st.warning(escape_markdown(here.notice), icon=":material/link_off:")

@@ -18,8 +18,9 @@ import pandas as pd
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import CONTROLS
 from commod.dashboard.text.language import declared, fill, phrase
-from commod.dashboard.text.verdicts import directions
+from commod.dashboard.text.verdicts import Changes
 from commod.dashboard.views.lesson.steps import LessonStep, StepModels
+from commod.experiments import Scene
 from commod.explain import ShapComparison
 from commod.explain.checks import SURE
 from commod.metrics.counts import Counts
@@ -107,15 +108,6 @@ def _one_sided(model: FitResult) -> tuple[int, int]:
     return more, math.ceil(high.people * (high.positive - low.positive / level))
 
 
-def _changed(model: FitResult) -> int:
-    return int(model.changed_test.sum())
-
-
-def _in_direction(model: FitResult, place: int) -> int:
-    """How many changes favour whom they concern (0), or do not (1)."""
-    return int(model.changes[directions(model.task.spec)[place][1]].sum())
-
-
 def mistaken(model: FitResult) -> tuple[int, int]:
     """Changed decisions that are wrong now, by the label: in favour of the person, and against."""
     wrong = model.changed_test & (model.decisions != model.scene.test.y.to_numpy())
@@ -143,10 +135,6 @@ def _features_used(model: FitResult) -> int:
     return int(loadings.loc[loadings["loading"] != 0, "feature"].str.partition("=")[0].nunique())
 
 
-def _quoted(step: LessonStep, label: str) -> str:
-    return declared(step.language, f"“{label}”")
-
-
 CONCEPT = ("name", "parts", "activated", "changed", "changed_others", "first", "second_group")
 
 
@@ -158,9 +146,10 @@ def _concept(model: FitResult, step: LessonStep) -> SimpleNamespace:
     first, test = loadings.iloc[0], model.scene.test
     column, _, level = first["feature"].partition("=")
     second_group = (test.sensitive == 1)[test.X[column].astype(str) == level] if level else []
+    parts = loadings.loc[loadings["loading"] > 0, "label"].head(3)
     return SimpleNamespace(
         name=name,
-        parts=", ".join(_quoted(step, label) for label in loadings.loc[loadings["loading"] > 0, "label"].head(3)),
+        parts=", ".join(declared(step.language, f"“{label}”") for label in parts),
         activated=row["activated"],
         changed=100 * float(row["changed_activated"]),
         changed_others=100 * float(row["changed_others"]),
@@ -169,21 +158,19 @@ def _concept(model: FitResult, step: LessonStep) -> SimpleNamespace:
     )
 
 
+# Figures of f and of g, and the ends of the intervals of g's and of the difference: {before.g.p_rule}.
+_FIGURES = ("f", "g", "g_low", "g_high", "difference_low", "difference_high")
 # Shares are in percent; what has no unit in its name is counted in people.
 MODEL: dict[str, Callable[[FitResult], Any]] = {
-    # Figures of f and of g, and the ends of the intervals of g's and of the difference: {before.g.p_rule}.
-    **{
-        of: lambda model, of=of: model.figures[of]  # type: ignore[misc]
-        for of in ("f", "g", "g_low", "g_high", "difference_low", "difference_high")
-    },
+    **{of: lambda model, of=of: model.figures[of] for of in _FIGURES},  # type: ignore[misc]
     "n": lambda model: len(model.changed_test),
     "n_train": lambda model: len(model.task.y) - len(model.changed_test),  # that f learnt from
-    "changed": _changed,
-    "changed_fourfold": lambda model: 4 * _changed(model),  # more than anybody would guess
+    "changed": lambda model: model.change_counts.count,
+    "changed_fourfold": lambda model: 4 * model.change_counts.count,  # more than anybody would guess
     "change_rate": lambda model: 100 * model.changed_test.mean(),
-    "better": lambda model: _in_direction(model, 0),
-    "worse": lambda model: _in_direction(model, 1),
-    "worse_share": lambda model: _share(_in_direction(model, 1), _changed(model)),
+    "better": lambda model: model.change_counts.better,
+    "worse": lambda model: model.change_counts.worse,
+    "worse_share": lambda model: _share(model.change_counts.worse, model.change_counts.count),
     "accuracy_lost": lambda model: -100 * model.figures.loc["accuracy", "difference"],
     "accuracy_gained": lambda model: 100 * model.figures.loc["accuracy", "difference"],
     "to_raise_low": lambda model: _one_sided(model)[0],
@@ -191,13 +178,13 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     "p_rule_of_labels": p_rule_of_labels,
     "f_in_hundredths": lambda model: 100 * model.figures.loc["p_rule", "f"],
     "labels_in_hundredths": lambda model: 100 * p_rule_of_labels(model),
-    "mistaken": lambda model: sum(mistaken(model)),
+    "mistaken": lambda model: model.change_counts.wrong,
     "mistaken_better": lambda model: mistaken(model)[0],
     "mistaken_worse": lambda model: mistaken(model)[1],
-    "mended": lambda model: _changed(model) - sum(mistaken(model)),
-    "mended_better": lambda model: _in_direction(model, 0) - mistaken(model)[0],
+    "mended": lambda model: model.change_counts.right,
+    "mended_better": lambda model: model.change_counts.better - mistaken(model)[0],
     "sure": lambda model: int((_sure(model) & model.changed_test).sum()),  # of the changed, those f was sure of
-    "sure_share": lambda model: _share((_sure(model) & model.changed_test).sum(), _changed(model)),
+    "sure_share": lambda model: _share((_sure(model) & model.changed_test).sum(), model.change_counts.count),
     "sure_everyone": lambda model: 100 * _sure(model).mean(),
     "features": lambda model: len(model.task.spec.features),
     "features_used": _features_used,
@@ -212,22 +199,12 @@ NAMED: dict[str, Callable[[FitResult, LessonStep], Any]] = {
 }
 
 
-def _of_model(at: StepModels, which: str) -> NamedFigures:
-    named = {name: lambda model, fact=fact: fact(model, at.step) for name, fact in NAMED.items()}
-    return NamedFigures(MODEL | named, lambda: getattr(at, which))
-
-
 # ---- of the move from one model to another ----
 
 
-def _kept(at: StepModels) -> int:
-    """How many of those who are changed after the move were so before."""
-    return int((at.after.changed_test & at.before.changed_test).sum())
-
-
 MOVE: dict[str, Callable[[StepModels], Any]] = {
-    "fewer": lambda at: _changed(at.before) - _changed(at.after),
-    "kept": _kept,
+    "fewer": lambda at: at.before.change_counts.count - at.after.change_counts.count,
+    "kept": lambda at: int((at.after.changed_test & at.before.changed_test).sum()),  # changed before, too
     "played": lambda at: at.shown.model() != at.step.end.model(),  # whether the sliders are elsewhere by now
 }
 
@@ -235,12 +212,7 @@ MOVE: dict[str, Callable[[StepModels], Any]] = {
 # ---- of the path for equal rates ----
 
 
-def _turn(at: StepModels) -> pd.Series:
-    """The point of `far`'s path with the least mistreatment."""
-    path = at.far.path
-    return path.loc[path["dm"].idxmin()]
-
-
+# Of the point of `far`'s path with the least mistreatment.
 TURN: dict[str, Callable[[pd.Series], float]] = {name: itemgetter(name) for name in ("lambda_fair", "p_rule", "dm")}
 
 
@@ -251,27 +223,18 @@ RIVAL = ("title", "changed", "better", "worse", "worse_share", "p_rule", "accura
 
 def of_rival(at: StepModels, method: str) -> SimpleNamespace:
     """What another method of the step does to people, on test: its title and key figures, and changes in people."""
-    scene, after = at.after.scene, at.rivals[method].decisions_test.astype(int)
-    changed = after != scene.decisions_test
-    worse = int((changed & (after != scene.task.spec.favourable)).sum())
-    return SimpleNamespace(
-        title=METHODS[method].title,
-        **scene.figures(after),
-        changed=int(changed.sum()),
-        better=int(changed.sum()) - worse,
-        worse=worse,
-        worse_share=_share(worse, int(changed.sum())),
-    )
+    return _effects(METHODS[method].title, at.after.scene, at.rivals[method].decisions_test.astype(int))
 
 
-def _people_paying(title: str, model: FitResult) -> SimpleNamespace:
+def _effects(title: str, scene: Scene, decisions: Any) -> SimpleNamespace:
+    changes = Changes.of(scene, decisions)
     return SimpleNamespace(
         title=title,
-        p_rule=figure(model, "p_rule"),
-        accuracy=figure(model, "accuracy"),
-        changed=_changed(model),
-        better=_in_direction(model, 0),
-        worse=_in_direction(model, 1),
+        **scene.figures(decisions),
+        changed=changes.count,
+        better=changes.better,
+        worse=changes.worse,
+        worse_share=_share(changes.worse, changes.count),
     )
 
 
@@ -281,8 +244,9 @@ PAYING = ["title", "p_rule", "accuracy", "changed", "better", "worse"]
 def rivals_paying(at: StepModels) -> pd.DataFrame:
     """Who pays: COMMOD with and without its brakes, and the step's other methods. Columns of `PAYING`."""
     brakes = phrase(at.step.language, "lesson.without_brakes")
-    own = [_people_paying("COMMOD", at.after), _people_paying(brakes, at.unbraked)]
-    rows = [*own, *(of_rival(at, method) for method, _ in at.step.rivals)]
+    own = {"COMMOD": at.after, brakes: at.unbraked}
+    rows = [_effects(title, model.scene, model.decisions) for title, model in own.items()]
+    rows += [of_rival(at, method) for method, _ in at.step.rivals]
     return pd.DataFrame([vars(row) for row in rows])[PAYING]
 
 
@@ -292,9 +256,8 @@ def beside_paying(at: StepModels) -> pd.DataFrame:
     rows = []
     for model in (at.before, at.after, at.beside):
         values = {control.name: getattr(model.settings, name) for name, control in CONTROLS.items() if name in moved}
-        named = (fill(at.step.language, "{of} {value:g}", of=name, value=value) for name, value in values.items())
-        title = ", ".join(named)
-        rows.append(vars(_people_paying(title, model)))
+        named = [fill(at.step.language, "{of} {value:g}", of=name, value=value) for name, value in values.items()]
+        rows.append(vars(_effects(", ".join(named), model.scene, model.decisions)))
     return pd.DataFrame(rows)[PAYING]
 
 
@@ -329,14 +292,15 @@ SETTINGS = ("start", "end", "here")
 
 def names_at(at: StepModels) -> dict[str, Any]:
     """What the texts of a step can name."""
+    of_model = MODEL | {name: lambda model, fact=fact: fact(model, at.step) for name, fact in NAMED.items()}
     return {
         "start": at.step.start,
         "end": at.step.end,
         "here": at.shown,
-        **{which: _of_model(at, which) for which in MODELS},
+        **{which: NamedFigures(of_model, partial(getattr, at, which)) for which in MODELS},
         "rivals": NamedFigures({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
         "move": NamedFigures(MOVE, lambda: at),
-        "turn": NamedFigures(TURN, lambda: _turn(at)),
+        "turn": NamedFigures(TURN, lambda: at.far.path.loc[at.far.path["dm"].idxmin()]),
         "shap": NamedFigures(SHAP | {"disputed": partial(_disputed, step=at.step)}, lambda: at.shap),
     }
 
@@ -351,7 +315,7 @@ def known_names(step: LessonStep) -> set[str]:
 def _known_of_every_step() -> frozenset[str]:
     figures = [name for name, known in FIGURES.items() if not known.by_group]
     parts: dict[str, Iterable[str]] = {
-        **dict.fromkeys(("f", "g", "g_low", "g_high", "difference_low", "difference_high"), figures),
+        **dict.fromkeys(_FIGURES, figures),
         **dict.fromkeys(("groups[0]", "groups[1]", "low", "high"), GROUP),
         "concept": CONCEPT,
     }

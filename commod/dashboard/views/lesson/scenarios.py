@@ -1,7 +1,6 @@
 """The scenarios of the lesson: one file for each and language, here and in a teacher's folder, checked when read.
 
-The file of the first language says everything; a translation has the texts alone. docs/workshop.md tells how one is
-written.
+docs/workshop.md tells how one is written.
 """
 
 import difflib
@@ -12,14 +11,14 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from jinja2 import TemplateError
 from msgspec import structs
 
 from commod.dashboard.state.lesson_data import add_tables, lessons_folder
-from commod.dashboard.state.settings import CONTROLS, Settings, defaults
+from commod.dashboard.state.settings import CONTROLS, Settings, defaults, suited_to
 from commod.dashboard.text.glossary import words, words_in
 from commod.dashboard.text.language import LANGUAGES
 from commod.dashboard.text.menu import PAGES
@@ -30,6 +29,7 @@ from commod.datasets import TASKS
 from commod.models.competitors import METHODS
 from commod.uploads.json_file import place_and_reason
 
+Read = TypeVar("Read")
 # The one that a link means which names none.
 FIRST = "bar_exam"
 HERE = Path(__file__).with_name("scenarios")
@@ -66,7 +66,6 @@ class Scenario:
 
     @property
     def places(self) -> dict[str, int]:
-        """Name of each step to its place."""
         return {step.name: place for place, step in enumerate(self.steps)}
 
 
@@ -148,7 +147,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scenario:
     """The scenario of a file that says everything; ScenarioError if something in it is wrong."""
-    file, steps = _file(path.name, entries), list[LessonStep]()
+    file, steps = _read(path.name, entries, _File), list[LessonStep]()
     try:
         tables = add_tables(path, file.tables)
     except ValueError as error:
@@ -178,10 +177,7 @@ def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, 
     for name in _PARAGRAPHS:
         if isinstance(made.get(name), list):
             made[name] = [{"text": said} if isinstance(said, str) else said for said in made[name]]
-    try:
-        return msgspec.convert(made | {"start": start, "language": language, "names": tuple(names.items())}, LessonStep)
-    except msgspec.ValidationError as error:
-        raise ScenarioError(f"{where}: {place_and_reason(error)}.") from None
+    return _read(where, made | {"start": start, "language": language, "names": tuple(names.items())}, LessonStep)
 
 
 def _settings(where: str, data: str, said: Mapping[str, Any]) -> Settings:
@@ -195,13 +191,7 @@ def _opening(data: str) -> Settings:
     """Where a data set opens; of one that ships without its file, which may be damaged, as the page then says."""
     if data not in TASKS:
         return defaults(data)
-    spec = TASKS[data]
-    values = {
-        name: spec.commod_settings[known.argument]
-        for name, known in CONTROLS.items()
-        if known.argument in spec.commod_settings
-    }
-    return Settings(data=data, threshold=spec.threshold, **values)
+    return Settings(data=data, threshold=TASKS[data].threshold, **suited_to(TASKS[data]))
 
 
 def _check_control(where: str, name: str, value: Any, task: str) -> None:
@@ -310,11 +300,11 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     names: dict[str, str] = {}
 
 
-def _file(name: str, entries: Mapping[str, Any]) -> _File:
+def _read(where: str, entries: Mapping[str, Any], kind: type[Read]) -> Read:
     try:
-        return msgspec.convert(entries, _File)
+        return msgspec.convert(entries, kind)
     except msgspec.ValidationError as error:
-        raise ScenarioError(f"{name}: {place_and_reason(error)}.") from None
+        raise ScenarioError(f"{where}: {place_and_reason(error)}.") from None
 
 
 def _where(file: str, number: int, entry: Mapping[str, Any]) -> str:
@@ -328,11 +318,8 @@ def _where(file: str, number: int, entry: Mapping[str, Any]) -> str:
 def read_translation(
     path: Path, entries: Mapping[str, Any], language: str, originals: Mapping[str, Any], first: Scenario
 ) -> Scenario:
-    """A scenario in another language: its texts from this file, all else as the first language has it.
-
-    Raises ScenarioError if it has other steps, or anything but just these texts.
-    """
-    file = _file(path.name, entries)
+    """A scenario in another language: its texts from this file, all else as the first language has it."""
+    file = _read(path.name, entries, _File)
     if file.tables:
         raise ScenarioError(f"{path.name}: a translation has texts only; tables are of the first language's file.")
     if [entry.get("name") for entry in file.step] != [step.name for step in first.steps]:

@@ -46,15 +46,12 @@ class StepQuestion:
 
 @dataclass(frozen=True)
 class StepAnswer:
-    """What the model says: the number or the option, and the sentence that tells it.
-
-    A number within `near` counts as right, and so do the options in `also`.
-    """
+    """What the model says: the number or the option, and the sentence that tells it."""
 
     value: float | str
     words: str
-    near: float = 0.0
-    also: tuple[str, ...] = ()
+    near: float = 0.0  # a number within this counts as right
+    also: tuple[str, ...] = ()  # options that are right, too
 
 
 def text(at: StepModels) -> list[str]:

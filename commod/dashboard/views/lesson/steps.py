@@ -111,7 +111,6 @@ class StepModels:
 
     @property
     def beside(self) -> FitResult:
-        """The other model of the step."""
         return self.fit(replace(self.step.start, **dict(self.step.beside)))
 
     @property
@@ -126,7 +125,6 @@ class StepModels:
 
     @property
     def shap(self) -> ShapComparison:
-        """SHAP beside `after`."""
         return self.compare(self.after)
 
     @property
@@ -136,7 +134,6 @@ class StepModels:
 
     @property
     def rivals(self) -> dict[str, Model]:
-        """The models of the step's other methods."""
         return {method: self.train(self.step.end, method, value) for method, value in self.step.rivals}
 
     def instead(self, **changes: Any) -> FitResult:
