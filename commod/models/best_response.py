@@ -77,9 +77,8 @@ def values_up_to(lambda_fair: float) -> list[float]:
 class LinearProblem:
     """The loss in θ = (c, v): score terms, ratio penalty λ_ratio·(θ−θ₀)ᵀM(θ−θ₀), and a Lasso on all but the constants.
 
-    `data`: sorted by the objective's strata (`TrainingData.sorted_for`). `form`: the matrix M of L_ratio
-    (`ratio_form`); with a shift, of either block. `unit`: with a shift, θ = (c, v, d, u) and s(x) = unit·(d + u·x); 0:
-    there is none.
+    `data`: as given; the objective sorts it. `form`: M, see `ratio_form`; with a shift, of either block. `unit`: with a
+    shift, θ = (c, v, d, u) and s(x) = unit·(d + u·x); 0 without one.
     """
 
     def __init__(self, data: TrainingData, weights: LossWeights, form: Array, unit: float = 0.0) -> None:
@@ -107,8 +106,7 @@ class LinearProblem:
         self.penalty = np.where(self.sparse, weights.sparsity * self.sparsity_scale, 0.0)
 
     @cached_property
-    def levels(self) -> Levels:
-        """Where else to look for a lower loss; where the schedule is solved on a sample, only there."""
+    def levels(self) -> Levels:  # made where it is asked for: on a sample only, where the schedule is solved on one
         return Levels(self.X, self._factor, self.objective, self._sensitive)
 
     def scores(self, theta: Array) -> Array:
@@ -116,11 +114,9 @@ class LinearProblem:
         return self.A.scores(theta) + self.fixed
 
     def ratio(self, theta: Array) -> Array:
-        """r(x) of every row."""
         return self.X @ theta[1 : self.width] + theta[0]
 
     def rescaler(self, theta: Array) -> LinearRescaler:
-        """r, and s where there is one, as a model keeps them."""
         r, s = theta[: self.width], self.unit * theta[self.width :]
         if not len(s):
             return LinearRescaler(float(r[0]), r[1:], acts_on=self.acts_on)
@@ -184,7 +180,7 @@ class _PathProblem:
     solved: dict[StageKey, Any]
 
     def fits(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> bool:
-        """Whether it was made for these data and this setting, λ_fair apart."""
+        """Whether it was made for these data and this setting, whatever λ_fair is."""
         known, at, norm = self.made_for
         same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
         return same_setting and known.equals(data)
@@ -438,7 +434,6 @@ def _newton(
 
 
 def _is_positive(hessian: Array) -> bool:
-    """Whether it is positive definite."""
     try:
         np.linalg.cholesky(hessian - RIDGE * np.eye(len(hessian)))
     except np.linalg.LinAlgError:

@@ -314,8 +314,7 @@ class Commod(EditedModel):
 
     def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
         """How far g's logit lies above f's cut-off t: r(x)·(logit f(x) − t) + s(x); the positive class above 0."""
-        encoded, logit = self._encoded_and_logit(X, base_scores)
-        return self.rescaler_.score(encoded, logit)
+        return self.rescaler_.score(*self._encoded_and_logit(X, base_scores))
 
     def predict_proba(self, X: Any, *, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g."""
@@ -323,14 +322,12 @@ class Commod(EditedModel):
 
     def predict(self, X: Any, *, base_scores: Any = None) -> np.ndarray:
         """Decisions of g: the positive class where g(x) > threshold_, which leaves a tie with the negative one."""
-        positive = self.decision_function(X, base_scores=base_scores) > 0
-        return self.classes_[positive.astype(int)]
+        return self._classes(self.decision_function(X, base_scores=base_scores))
 
     def staged_predict(self, X: Any, *, base_scores: Any = None) -> Iterator[np.ndarray]:
         """Decisions at each point of ``path_``, from f to g."""
-        encoded, logit = self._encoded_and_logit(X, base_scores)
-        for rescaler in self.path_rescalers_:
-            yield self.classes_[(rescaler.score(encoded, logit) > 0).astype(int)]
+        rows = self._encoded_and_logit(X, base_scores)
+        return (self._classes(rescaler.score(*rows)) for rescaler in self.path_rescalers_)
 
     def concept_activations(self, X: Any, *, base_scores: Any = None) -> pd.DataFrame:
         """Value of each concept for each row, concept_j · x in standardised features; 0 is the training average."""

@@ -42,15 +42,13 @@ WIDE_STEPS = 6
 
 
 def lasso_step(gradient: Array, hessian: Array, start: Array, penalty: Array) -> Array:
-    """Minimise g·(x−x₀) + ½(x−x₀)ᵀH(x−x₀) + Σⱼ penaltyⱼ·|xⱼ| for positive definite H.
+    """Minimise g·(x−x₀) + ½(x−x₀)ᵀH(x−x₀) + Σⱼ penaltyⱼ·|xⱼ| for positive definite H and penalties of 0 or more.
 
     Feature-sign search (Lee, Battle, Raina & Ng 2007): Newton steps on the weights that are not zero, their signs
     held, with a look at every sign change on the way; zero weights enter one at a time while their gradient exceeds
     the penalty. Ends after finitely many steps at the exact minimum, zeros included, and warm starts from x₀. Of more
     than `WIDE` weights, all whose gradient exceeds the penalty enter together, and after `WIDE_STEPS` solves it ends
     where it is, lower than it began.
-
-    `gradient`, `start`, `penalty`: gradient at x₀, x₀, and non-negative penalties.
     """
     if not penalty.any():
         return start - np.linalg.solve(hessian, gradient)
@@ -210,7 +208,7 @@ class PricePath:
         return np.where(sizes > 0, positive / np.where(sizes > 0, sizes, 1.0) - everyone[:, None], 0.0)
 
     def _sums(self, values: Array) -> Array:
-        """Sums over the rows of each group whose group is known, (strata, groups)."""
+        """Of the rows whose group is known, by group, (strata, groups)."""
         sums = np.bincount(self._cell[self._known], values, int(np.prod(self._shape)))
         return sums.astype(np.float64).reshape(self._shape)
 
@@ -281,7 +279,6 @@ class PricePath:
         return (1 - part) * first + part * last, used, stopped
 
     def _after(self, number: int) -> NDArray[np.bool_]:
-        """Decisions after so many steps."""
         if number not in self._decided:
             self._decided[number] = self.decided(self.balance(self.steps[number - 1].theta))
         return self._decided[number]
@@ -314,11 +311,6 @@ class PricePath:
         return np.append(np.zeros(self._features.shape[1] - 3), [-5.0, -5.0, 0.0])
 
     @property
-    def _first(self) -> PriceStep:
-        """Where prices begin."""
-        return PriceStep(np.zeros(self._shape), FIRST_PRICE, self._nobody, self._start_gaps, 0.0, 0, {})
-
-    @property
     def _is_open(self) -> bool:
         """Whether higher prices may bring more."""
         reached = [step.fairness for step in self.steps]
@@ -328,8 +320,11 @@ class PricePath:
         return max(reached, default=0.0) <= 0 or max(reached) > before + PROGRESS or len(reached) <= PATIENCE
 
     def _raise_prices(self) -> None:
-        steps = self.steps
-        last = steps[-1] if steps else self._first
+        steps, first = (
+            self.steps,
+            PriceStep(np.zeros(self._shape), FIRST_PRICE, self._nobody, self._start_gaps, 0.0, 0, {}),
+        )
+        last = steps[-1] if steps else first
         prices = last.prices - last.size * self._scale * last.gaps / max(float(np.abs(last.gaps).max()), 1e-12)
         theta, n_iter, loss = self._solve(prices, last.theta)
         decided = self.decided(self.balance(theta))
@@ -386,7 +381,6 @@ class PricePath:
     # ---- as models ----
 
     def rescaler(self, theta: Array) -> LinearRescaler:
-        """The rule as a model keeps it."""
         w, (rejected, accepted, confidence) = theta[:-3], theta[-3:]
         return LinearRescaler(
             intercept=-float(confidence) / self._unit,
@@ -413,7 +407,6 @@ class PricePath:
         return least
 
     def _people(self, theta: Array) -> float:
-        """How many people the rule changes."""
         changed = self.balance(theta) > 0
         return float(changed.sum() if self.data.weight is None else self.data.weight[changed].sum())
 

@@ -71,8 +71,6 @@ class BayesOptimal(ByMembership):
         Multiplier of fairness, in units of accuracy.
     lambda_ratio : float, default 0.1
         Multiplier of the changes: how sure one must be to overrule f.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
     random_state : int
         Of the noise that breaks ties where there are more than two groups; with two, nothing is random.
 
@@ -123,12 +121,7 @@ class BayesOptimal(ByMembership):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OracleBayes(GroupAware, BayesOptimal):
-    """The Bayes-optimal rule where S is known at predict, the paper's fairness-aware setting: η̄ is S itself.
-
-    Parameters
-    ----------
-    base_model, threshold, lambda_fair, lambda_ratio, fairness, membership, random_state : as for `BayesOptimal`
-    """
+    """`BayesOptimal` where S is known at predict, the paper's fairness-aware setting: η̄ is S itself."""
 
     def _joint(self, rows: Rows) -> Array:
         of_group = super()._joint(rows)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s

@@ -29,8 +29,6 @@ class BiasScoring(LPP):
     ----------
     alpha : float, default 0.05
         Largest difference of the groups' positive rates (under each label, for equalized odds) on the training rows.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
 
     Attributes
     ----------
@@ -91,5 +89,4 @@ def _frontier(rows: Rows, worth: Array, bias: Array, y: Array | None) -> tuple[A
 
 
 def _shares(weight: Array, groups: np.ndarray) -> Array:
-    """What each row counts of its group."""
     return weight / np.bincount(groups, weight)[groups]

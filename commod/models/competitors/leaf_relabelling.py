@@ -46,8 +46,11 @@ class LeafRelabelling(Competitor):
 
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:
         """Of a tree, the leaf alone, as one number; else all features."""
-        leaf = _own_leaf(base_model, X)
-        return super()._inputs(X, base_model) if leaf is None else leaf[:, None]
+        if not _is_tree(base_model):
+            return super()._inputs(X, base_model)
+        f = _model_of(base_model)
+        leaf = f[-1].apply(f[:-1].transform(X)) if isinstance(f, Pipeline) else f.apply(X)
+        return np.asarray(leaf, dtype=float)[:, None]
 
     def _learn(self, rows: Rows, y: Array) -> None:
         self.tree_ = None
@@ -95,18 +98,10 @@ def leaves_to_relabel(
     return order, new[order]
 
 
-def _bare(base_model: BaseModel) -> Any:
+def _model_of(base_model: BaseModel) -> Any:
     return base_model.estimator if isinstance(base_model, FrozenEstimator) else base_model
 
 
 def _is_tree(base_model: BaseModel) -> bool:
-    f = _bare(base_model)
+    f = _model_of(base_model)
     return isinstance(f[-1] if isinstance(f, Pipeline) else f, DecisionTreeClassifier)
-
-
-def _own_leaf(base_model: BaseModel, X: Any) -> Array | None:
-    """Leaf of each row in f's own tree, (n,); None if f is no tree."""
-    if not _is_tree(base_model):
-        return None
-    f = _bare(base_model)
-    return np.asarray(f[-1].apply(f[:-1].transform(X)) if isinstance(f, Pipeline) else f.apply(X), dtype=float)

@@ -8,11 +8,11 @@ from torch import Tensor
 
 from commod.models.adversary import Array
 from commod.models.competitors.base import Rows, Scored
+from commod.models.networks import tensor_of
 from commod.models.threshold import logit_of_threshold
 
 # λ of Eq. 3, as in the publication's experiments.
-MIXTURES = (0.6, 0.7, 0.8, 0.9)
-DROPOUT = 0.2
+MIXTURES, DROPOUT = (0.6, 0.7, 0.8, 0.9), 0.2
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -66,11 +66,11 @@ class RNF(Scored):
             raise ValueError(f"temperature must be 1 or more, got {self.temperature!r}.")
         # All that is random comes from a generator of our own: others may train beside us.
         dice = np.random.default_rng(int(self.random_state))
-        X = _tensor(rows.X)
+        X = tensor_of(rows.X)
         settings = (self.width, self.steps, self.batch_size, self.learning_rate, self.random_state)
         known = rows.memory.of("RNF", rows.X, y, settings)
         if not known:  # all but the head's second training is the same for every α
-            encoder, top = self._first_training(X, _tensor(y), dice)
+            encoder, top = self._first_training(X, tensor_of(y), dice)
             known |= {"encoder": encoder, "top": top, "dice": dice.bit_generator.state}
         dice.bit_generator.state = known["dice"]
         encoder, top = known["encoder"], [tensor.detach().clone().requires_grad_() for tensor in known["top"]]
@@ -98,7 +98,7 @@ class RNF(Scored):
         top = [*_layer(width, width, dice), *_layer(width, 1, dice)]
         optimizer = torch.optim.Adam([*encoder, *top], lr=self.learning_rate, fused=True)
         for batch in _batches(len(labels), self.batch_size, self.steps, dice):
-            kept = [_tensor(dice.random((len(batch), width)) >= DROPOUT) / (1 - DROPOUT) for _ in range(2)]
+            kept = [tensor_of(dice.random((len(batch), width)) >= DROPOUT) / (1 - DROPOUT) for _ in range(2)]
             logit = head(top, _encoded(encoder, X[batch]) * kept[0], kept[1])
             _step(optimizer, torch.nn.functional.binary_cross_entropy_with_logits(logit, labels[batch]))
         return encoder, top
@@ -148,7 +148,7 @@ def _encoded(encoder: list[Tensor], X: Tensor) -> Tensor:
 
 def _layer(n_in: int, n_out: int, dice: np.random.Generator) -> tuple[Tensor, Tensor]:
     limit = (6.0 / (n_in + n_out)) ** 0.5
-    weight = _tensor(dice.uniform(-limit, limit, (n_in, n_out)))
+    weight = tensor_of(dice.uniform(-limit, limit, (n_in, n_out)))
     return weight.requires_grad_(), torch.zeros(n_out, requires_grad=True)
 
 
@@ -157,7 +157,3 @@ def _step(optimizer: torch.optim.Adam, loss: Tensor) -> None:
     for tensor, gradient in zip(tensors, torch.autograd.grad(loss, tensors), strict=True):
         tensor.grad = gradient
     optimizer.step()
-
-
-def _tensor(values: np.ndarray) -> Tensor:
-    return torch.from_numpy(np.asarray(values, dtype=np.float32))

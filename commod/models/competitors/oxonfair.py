@@ -37,8 +37,6 @@ class OxonFair(ByMembership):
     certainty : float, optional
         Probability from which on a guess counts. 0: everybody has the likeliest group. Default: 4/3 of an even guess,
         which is the toolkit's 2/3 with two groups; with four, hardly anybody is guessed that surely.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
 
     Attributes
     ----------

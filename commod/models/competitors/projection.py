@@ -1,7 +1,7 @@
 """FST (Wei et al. 2020) and FairProjection (Alghamdi et al. 2022): the nearest fair score, as a tilt of f's.
 
-Both ask for the score nearest to f's, in an information measure, among those that meet linear fairness constraints on
-the mean score. Convex duality leaves one number per constraint, and a formula for each new person.
+Nearest in an information measure, among those that meet linear fairness constraints on the mean score. Convex duality
+leaves one number per constraint, and a formula for each new person.
 """
 
 from abc import abstractmethod
@@ -22,7 +22,7 @@ RIDGE = 1e-8
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Projection(ByMembership, Scored):
-    """What both share."""
+    """Scores tilted by multipliers of the constraints, which a subclass finds."""
 
     epsilon: float = 0.05
 
@@ -36,8 +36,7 @@ class _Projection(ByMembership, Scored):
         return group, (group * self.means_).sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
 
     @abstractmethod
-    def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
-        """The multipliers, by the factors of `_tilts`."""
+    def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array: ...
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -51,8 +50,6 @@ class FST(_Projection):
     ----------
     epsilon : float, default 0.05
         Largest difference of a group's mean score from everyone's.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
 
     Attributes
     ----------
@@ -112,8 +109,6 @@ class FairProjection(_Projection):
     ----------
     epsilon : float, default 0.1
         Largest relative difference of a group's mean score from everyone's.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
 
     Attributes
     ----------
