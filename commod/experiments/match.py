@@ -58,12 +58,9 @@ def tree_f1(scene: Scene, model: Model, class_weight: str | None = None) -> dict
 
 def concept_figures(model: Model) -> dict[str, float]:
     """Size and redundancy of the concepts; NaN where the model has none."""
-    if model.concepts is None:
-        return {"concept_size": float("nan"), "concept_redundancy": float("nan")}
-    return {
-        "concept_size": float(concept_size(model.concepts)),
-        "concept_redundancy": concept_redundancy(model.concepts),
-    }
+    known = model.concepts is not None
+    size, redundancy = (concept_size, concept_redundancy) if known else (lambda _: float("nan"),) * 2
+    return {"concept_size": float(size(model.concepts)), "concept_redundancy": redundancy(model.concepts)}
 
 
 def calibration_of(scene: Scene, model: Model) -> pd.DataFrame | None:
@@ -100,7 +97,7 @@ NEAR_ACCURACY = 0.02
 
 
 def near_fairness(fairness: str, of_f: float) -> float:
-    """How far apart two models may be in fairness: 0.05 of P-Rule; of mistreatment, a tenth of f's, at least 0.02."""
+    """How far apart two models may be in fairness; f's own counts where people are compared by label."""
     return max(0.02, 0.1 * of_f) if CRITERIA[fairness].by_label else 0.05
 
 
@@ -109,13 +106,10 @@ class Match:
     """Models of several methods side by side."""
 
     # One row per method, the chosen one first: ``method, title, needs_sensitive, settings, place`` (in its sweep), the
-    # figures, ``predictive_parity_difference, calibration_within_groups`` (missing without positive decisions, or
-    # without probabilities), ``changed`` (people), ``better_0, worse_0, better_1, …`` (changed people by group and by
-    # what it did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move``
-    # (mean |g − f| of the probabilities of those whose decision stays; missing without probabilities), ``overlap``
-    # (Jaccard index of the changed people with the chosen model's), ``comparable``, and of the criterion's figure,
-    # accuracy and change rate the 95 % interval of how much more it is than the chosen model's, on the same people:
-    # ``p_rule_more_low, p_rule_more_high, …``.
+    # figures, those of `predictive_figures` and `concept_figures`, ``changed`` (people), ``better_0, worse_0, …``
+    # (changed people by group and by what it did to them), ``tree_f1``, ``score_move``, ``overlap`` (Jaccard index of
+    # the changed people with the chosen model's), ``comparable``, and of the criterion's figure, accuracy and change
+    # rate the 95 % interval of how much more it is than the chosen model's: ``p_rule_more_low, p_rule_more_high, …``.
     table: pd.DataFrame
     overlaps: pd.DataFrame  # ``title, other, overlap`` for each pair
     calibration: pd.DataFrame  # ``title, mean_f, mean_g, sd_g, count`` by bin of f's score

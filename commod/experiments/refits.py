@@ -17,9 +17,9 @@ Drawn = Literal["rows", "splits"]
 # Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
 SolvedPaths = dict[int, Mapping[Any, Any]]
 
-# As many refits as take some five seconds on one core, in tens, and at least 30. How many is counted from the size of
-# the encoded table, not timed: a model gets the same refits on every machine. A refit of the default solver takes about
-# so many seconds, and so many more for each number in the table.
+# As many refits as take some five seconds on one core, in tens, and at least 30. They are counted from the size of the
+# encoded table, not timed, so that a model gets the same on every machine: a refit takes about so many seconds, and so
+# many more for each number in the table.
 SECONDS, EACH, PER_NUMBER = 5.0, 0.06, 3e-7
 MIN_REFITS = 30
 # Other splits of a scene, and the seed of the first: the app offers smaller ones.
@@ -41,7 +41,6 @@ class Refits:
 
     @classmethod
     def joined(cls, parts: Sequence[Refits]) -> Refits:
-        """The refits of several parts together."""
         frames = ([getattr(part, name) for part in parts] for name in ("figures", "shares"))
         changes = np.stack([part.changes for part in parts]).sum(axis=0, dtype=np.int32)
         return cls(changes, *(pd.concat(each, ignore_index=True) for each in frames))
@@ -155,5 +154,4 @@ def points_on_splits(scene: Scene, cells: Sequence[Cell], fairness: str, report:
 
 
 def _decide(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> np.ndarray:
-    """What a model that is trained on a scene decides on its test rows."""
     return (train_cell(scene, cell, fairness, shared).margin(scene.test) > 0).astype(int)
