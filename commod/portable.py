@@ -550,7 +550,6 @@ class ColumnRule:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> ColumnRule:
-        """A rule as a file has it."""
         return cls(**{**content, "levels": tuple(content.get("levels", ()))})
 
     def read(self, value: Any) -> float | str | None:

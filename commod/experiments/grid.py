@@ -160,7 +160,6 @@ def scene_of(key: SceneKey, own: Task | None) -> Scene:
 
 @lru_cache(maxsize=LINES)
 def _shared_of(line: tuple[Any, ...], thread: int) -> Shared:
-    """What the models of a line share that one thread trains."""
     return Shared()
 
 

@@ -47,7 +47,6 @@ class Limits:
     people: int
 
     def at(self, change_rate: float) -> float:
-        """The best fairness with at most this share of decisions changed."""
         allowed = self.curve["change_rate"].to_numpy() <= change_rate + 1e-12
         return float(self.curve["fairness"].to_numpy()[allowed][-1])
 
@@ -78,7 +77,6 @@ def limits_of(
 
 
 def _given(scene: Scene) -> dict[str, Any]:
-    """The test rows, for interventions that know group and score."""
     test = scene.test
     others = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
     return {"y_true": test.y, "y_pred": scene.decisions_test} | others

@@ -179,7 +179,6 @@ def match_models(
 
 
 def _who(scene: Scene, model: Model) -> dict[str, int]:
-    """People by group and by whether the change is to their favour."""
     before, after = scene.decisions_test, model.decisions_test
     good = scene.task.spec.favourable
     counts = {}

@@ -54,7 +54,6 @@ def tree_f1_by_depth(models: pd.DataFrame, data: str) -> pd.DataFrame:
 
 
 def _cell(row: dict[str, Any]) -> Cell:
-    """The cell of a sweep behind a row of Table 1's grid."""
     for line in lines_of(row["method"], MODELS):
         for cell in line:
             if cell.words == row["settings"]:

@@ -47,12 +47,10 @@ class Refits:
 
     @property
     def nbytes(self) -> int:
-        """Approximate size, for caches."""
         return int(self.changes.nbytes + self.figures.to_numpy().nbytes + self.shares.to_numpy().nbytes)
 
     @property
     def share(self) -> np.ndarray:
-        """Of each test row, the share of refits that change it."""
         return np.asarray(self.changes / len(self))
 
     @property
@@ -63,7 +61,6 @@ class Refits:
 
     @property
     def spread(self) -> pd.DataFrame:
-        """Of each key figure, ``mean`` and ``sd`` over the refits."""
         return self.figures.agg(["mean", "std"]).T.set_axis(["mean", "sd"], axis=1)
 
 

@@ -21,7 +21,6 @@ class Segments:
     source: str
 
     def fairness_range(self, q: int, criterion: str) -> str:
-        """Segment q (1 to 4) of fairness in words."""
         cuts = [f"{cut:.2f}" for cut in self.fairness]
         first, last = ("below", "and above") if CRITERIA[criterion].upward else ("above", "and below")
         return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"

@@ -52,7 +52,6 @@ def concept_settings(task: Task) -> dict[str, Any]:
 
 @cache
 def _strengths() -> dict[str, dict[str, dict[str, float]]]:
-    """By data set, criterion and method."""
     return json.loads(STRENGTHS.read_text(encoding="utf-8"))
 
 
@@ -73,7 +72,6 @@ class Cell:
 
     @property
     def words(self) -> str:
-        """The settings as they stand beside a point."""
         method = METHODS[self.method]
         assert method.knob is not None
         parts = [f"{method.knob.label} {self.value:g}"]

@@ -93,12 +93,10 @@ class Target(Asked):
 
     @property
     def met(self) -> bool:
-        """Whether a setting meets the limits."""
         return self.settings is not None
 
     @property
     def answer(self) -> str:
-        """The result in words."""
         asked = f"{_fair_words(self.criterion, self.min_fairness)} with at most {self.max_change:.1%} changed"
         limits, sure, shown = "both limits", "", self.validation
         if self.max_sure is not None:
@@ -325,7 +323,6 @@ class Search:
         return fairest, min(tried, key=lambda each: tried[each]["promised_changes"])
 
     def in_words(self, lambdas: Lambdas) -> str:
-        """What a setting does on held-out people."""
         found = self.tried[lambdas]
         return (
             f"{_value_words(self.criterion.name, found['fairness'])}, {found['change_rate']:.1%} changed, on held-out "
@@ -333,7 +330,6 @@ class Search:
         )
 
     def model(self, lambdas: Lambdas, k: int) -> Commod:
-        """Trained at a setting on all training rows."""
         return self._fit(lambdas, k, self.f, self.train, probabilities(base_logits(self.f, self.train.X)), WarmStart())
 
     def _fit(

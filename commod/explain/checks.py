@@ -149,7 +149,6 @@ class Check:
 
     @property
     def bounds(self) -> str:
-        """The bounds in words."""
         if self.rated:
             return f"{self.rated} {self.why}"
         side, beyond = ("or more", "less than") if self.direction > 0 else ("or less", "more than")
@@ -242,19 +241,16 @@ class Answer:
 
     @property
     def word_and_sign(self) -> tuple[str, str]:
-        """The mark as it is shown."""
         return MARKS[self.mark]
 
     @property
     def why_open(self) -> str:
-        """Why it is not known."""
         if self.whole:
             return "too few people" if self.check.name == "merit" else "f's probabilities are not known"
         return "no merit is declared" if self.check.name == "merit" else "nobody changes"
 
     @property
     def share(self) -> str:
-        """The share as it is written."""
         return self.check.show(self.value)
 
     @property

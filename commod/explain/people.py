@@ -115,7 +115,6 @@ def _read(
 
 
 def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, whole: bool) -> tuple[str, str]:
-    """Words for going left (≤) and right (>) in original units."""
     column, level = encoder.origin_[feature]
     label = task.label(column)
     if level is not None:

@@ -243,7 +243,6 @@ def compare_auc(
 
 
 def _of_each(score: Any, label: Any) -> tuple[Values, Values]:
-    """Scores of label 1 and of label 0."""
     values, is_one = np.asarray(score, dtype=float), np.asarray(label) == 1
     return values[is_one], values[~is_one]
 
@@ -267,7 +266,6 @@ def _interval(
 
 
 def _mean(values: Values, weight: Weight) -> tuple[float, float]:
-    """The mean and its variance."""
     if weight is None:
         return float(values.mean()), float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
     mean = float(np.average(values, weights=weight))

@@ -54,7 +54,6 @@ class Share:
         return self.rates(self.of_all(counts))
 
     def of_all(self, counts: Counts) -> Counts:
-        """Counts of all groups together."""
         return np.asarray(counts.sum(axis=-1 - self.part.ndim))
 
 

@@ -203,7 +203,6 @@ def _of_extremes(
         return {}
 
     def ends(axis: int | None) -> Ends:
-        """Of the model whose decisions are left when the other's are summed over."""
         own = [figure.counted(each if axis is None else each.sum(axis=axis), rows) for each in (counts, squares)]
         return interval_of_extremes(formula, own[0], own[1], confidence)
 
@@ -253,7 +252,6 @@ def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, conf
 
 @cache
 def _pairs(n: int) -> tuple[NDArray[np.intp], ...]:
-    """First and second of all ordered pairs of n."""
     return np.nonzero(~np.eye(n, dtype=bool))
 
 

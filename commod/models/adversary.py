@@ -125,7 +125,6 @@ class ScoreAdversary:
         self.ceiling = float(self.counts_for @ (means + 0.5 * self.ridge * self.start[:, 0] ** 2))
 
     def fit(self, z: Array, start: Array | None = None) -> AdversaryFit:
-        """Solve for the best adversary against the scores `z`, warm-started from `start`."""
         t = np.tanh(z / self.scale)
         bases = self._bases(t)
         (truth,), (phi,) = self.truth, self.start if start is None else start

@@ -110,7 +110,6 @@ class LinearProblem:
         return Levels(self.X, self._factor, self.objective, self._sensitive)
 
     def scores(self, theta: Array) -> Array:
-        """z, the logit of g, of every row."""
         return self.A.scores(theta) + self.fixed
 
     def ratio(self, theta: Array) -> Array:

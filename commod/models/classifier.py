@@ -91,7 +91,6 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(margin > 0).astype(int)]
 
     def _probabilities(self, margin: Array) -> Array:
-        """Of the two classes, where the logit lies so far above the cut-off."""
         p = sigmoid(margin + self.line_)
         return np.column_stack([1.0 - p, p])
 

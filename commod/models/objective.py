@@ -29,7 +29,6 @@ class DesignMatrix:
         return np.vstack([block for factor in self._factors for block in (factor[rows], part * factor[rows])])
 
     def scores(self, theta: Array) -> Array:
-        """θA."""
         if self._all is not None:
             return theta @ self._all
         of_blocks = zip(self._factors, theta.reshape(len(self._factors), -1), strict=True)
@@ -66,7 +65,6 @@ class ScoreState:
     fits: tuple[AdversaryFit, ...]
 
     def value(self, lambda_fair: float) -> float:
-        """L_Y − λ_fair·L_S."""
         return self.label_loss - lambda_fair * self.adversary_loss
 
 

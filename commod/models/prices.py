@@ -208,7 +208,6 @@ class PricePath:
         return np.where(sizes > 0, positive / np.where(sizes > 0, sizes, 1.0) - everyone[:, None], 0.0)
 
     def _sums(self, values: Array) -> Array:
-        """Of the rows whose group is known, by group, (strata, groups)."""
         sums = np.bincount(self._cell[self._known], values, int(np.prod(self._shape)))
         return sums.astype(np.float64).reshape(self._shape)
 
@@ -307,7 +306,6 @@ class PricePath:
 
     @property
     def _nobody(self) -> Array:
-        """Weights that flip nobody."""
         return np.append(np.zeros(self._features.shape[1] - 3), [-5.0, -5.0, 0.0])
 
     @property

@@ -46,7 +46,6 @@ class Rescaler(ABC):
     def __call__(self, X: Array) -> Array: ...
 
     def shift(self, X: Array) -> Array:
-        """s(x) of each row."""
         return np.zeros(len(X))
 
     def ratio_and_shift(self, X: Array, logit: Array) -> tuple[Array, Array]:

@@ -31,7 +31,6 @@ class TrainingData:
 
     @property
     def scores(self) -> Array:
-        """Probabilities of the positive class under f."""
         return 1.0 / (1.0 + np.exp(-(self.logit + self.line)))
 
     def equals(self, other: TrainingData) -> bool:
@@ -39,7 +38,6 @@ class TrainingData:
         return all(mine[name] is theirs[name] or np.array_equal(mine[name], theirs[name]) for name in mine)
 
     def take(self, rows: np.ndarray) -> TrainingData:
-        """Some of the rows, in the order given."""
         parts = {name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         return replace(self, **parts)
 
@@ -48,12 +46,10 @@ class TrainingData:
         return self if not by_label else self.take(ScoreObjective.order(self.y, by_label=True))
 
     def figures(self, z: Array) -> dict[str, float]:
-        """The key figures of decisions by the scores z."""
         counts = counts_of_codes(self.sensitive, self.n_groups, self.y > 0, self.logit > 0, z > 0, self.weight)
         return key_figures_of(counts)
 
     def objective(self, weights: LossWeights) -> ScoreObjective:
-        """The loss of these rows, sorted for it, as a function of their scores."""
         return ScoreObjective(
             self.y, self.sensitive, self.n_groups, self.weight, by_label=weights.by_label, line=self.line
         )

@@ -74,7 +74,6 @@ class Bands:
             yield up[:n] + down, highest[:n], np.full(n, lowest)
 
     def nets(self, low: Ints, high: Ints) -> Ints:
-        """How many more positive decisions each group has in bands, (bands, groups)."""
         return np.clip(self.positives, self.least[low], self.most[high]) - self.positives
 
 
@@ -130,7 +129,6 @@ class Shares:
         return unfair, low, high
 
     def nets(self, low: Values, high: Values) -> Values:
-        """How much more weight is decided positively in each group, (bands, groups)."""
         rates = self.positives / self.sizes
         return (np.clip(rates, low[:, None], high[:, None]) - rates) * self.sizes
 

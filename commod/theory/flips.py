@@ -113,7 +113,6 @@ def _lack_of_two(sizes: Ints) -> Unfairness:
 
 
 def _lack(low: Values | Ints, high: Values | Ints) -> Values:
-    """What the P-Rule lacks of 1."""
     return 1.0 - np.where(high > 0, low / np.where(high > 0, high, 1), 1.0)
 
 
@@ -157,7 +156,6 @@ def _best_of_two(positives: Ints, sizes: Ints, most: int, unfairness: Unfairness
 
 
 def _index_of_running_minimum(values: Values) -> Ints:
-    """Of each place, where the smallest value up to it stands first."""
     smallest = np.minimum.accumulate(values)
     first = np.r_[True, smallest[1:] < smallest[:-1]]
     return np.maximum.accumulate(np.where(first, np.arange(len(values)), 0))

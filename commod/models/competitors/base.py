@@ -60,15 +60,12 @@ class Rows:
         return len(self.logit) if self.weight is None else float(self.weight.sum())
 
     def weighed(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values (n, …) of the rows, each times what its row counts."""
         return values if self.weight is None else (values.T * self.weight).T
 
     def mean(self, values: NDArray[Any]) -> Array:
-        """Mean of values (n, …) over the rows."""
         return np.asarray(values.mean(axis=0) if self.weight is None else self.weighed(values).sum(axis=0) / self.total)
 
     def at(self, here: NDArray[np.bool_]) -> Rows:
-        """Some of the rows."""
         weight = None if self.weight is None else self.weight[here]
         return replace(self, X=self.X[here], logit=self.logit[here], sensitive=self.groups[here], weight=weight)
 
@@ -258,7 +255,6 @@ class GroupAware(Competitor):
         return Rows(rows.X, rows.logit, values.map(places).to_numpy(dtype=np.int64))
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Array:
-        """What g decides by: the positive class above 0."""
         return self._decide_by(self._aware_rows(X, sensitive_features, base_scores))
 
     def predict(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> np.ndarray:

@@ -107,7 +107,6 @@ class Frappe(Scored):
             self.concept_weights_ = pd.Series(strengths, index=names, name="weight")
 
     def _network(self, n_features: int) -> Any:
-        """T, in double precision, T ≡ 0."""
         network: Any
         with seeded(int(self.random_state)):
             if self.architecture == "linear":

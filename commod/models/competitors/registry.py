@@ -62,19 +62,16 @@ class Method:
 
     @property
     def family(self) -> str:
-        """Which of `FAMILIES` it belongs to."""
         if self.own_model:
             return "own"
         return "aware" if self.needs_sensitive else "blind"
 
     @property
     def short_title(self) -> str:
-        """The title where there is little room."""
         return self.short or self.title
 
     @property
     def is_commod(self) -> bool:
-        """Whether its models are `Commod`'s."""
         return self.estimator == _COMMOD
 
     @property
@@ -84,11 +81,9 @@ class Method:
 
     @property
     def is_written(self) -> bool:
-        """Whether there is an estimator; if not, the overview says "not yet"."""
         return self.estimator is not None
 
     def takes(self, n_groups: int) -> bool:
-        """Whether it is defined for so many groups."""
         return self.groups is None or n_groups <= self.groups
 
 
