@@ -314,7 +314,8 @@ class Commod(EditedModel):
 
     def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
         """How far g's logit lies above f's cut-off t: r(x)·(logit f(x) − t) + s(x); the positive class above 0."""
-        return self.rescaler_.score(*self._encoded_and_logit(X, base_scores))
+        encoded, logit = self._encoded_and_logit(X, base_scores)
+        return self.rescaler_.score(encoded, logit)
 
     def predict_proba(self, X: Any, *, base_scores: Any = None) -> Array:
         """Probabilities of the two classes under g."""
