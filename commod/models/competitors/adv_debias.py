@@ -25,8 +25,8 @@ class AdvDebias(TabularClassifier):
     """An in-processing method: it does not edit f but trains a predictor of its own, so many decisions change.
 
     Predictor: one hidden layer with dropout. Adversary: linear in u = σ((1+|c|)·logit), for equalized odds in [u, uy,
-    u(1−y)], and a softmax over more than two groups. S is not needed at predict. The method is unstable from seed to
-    seed by nature: report several seeds, never the best one. Rows of unknown group train the predictor only.
+    u(1−y)], and a softmax over more than two groups. Seeds differ by nature: report several, never the best one. Rows
+    of unknown group train the predictor only.
 
     Parameters
     ----------

@@ -90,8 +90,8 @@ def chance_of_rows(rows: Rows, seed: int) -> Array:
 class Competitor(EditedModel, ABC):
     """Template of the post-processing methods. A subclass says how it learns and how it scores.
 
-    ``fit(X, y, *, sensitive_features)`` as in `Commod`; without the sensitive attribute there is nobody to be fair to,
-    so g = f and a warning says so. A method learns from the rows whose group is known.
+    Without the sensitive attribute there is nobody to be fair to, so g = f and a warning says so. A method learns from
+    the rows whose group is known.
     """
 
     base_model: BaseModel = None  # in any form that `Commod` takes, as is the threshold

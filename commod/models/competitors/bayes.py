@@ -36,10 +36,7 @@ def bayes_margin(
 
 
 def pull_of_two(favoured: NDArray[np.int64], tau: float = 1.0) -> Array:
-    """1 − c̄ for the favoured of two groups, −c̄ for the other, c̄ = 1/(1+τ), by condition, (conditions, 2).
-
-    `tau` is the P-Rule aimed at: how much of the favoured group's rate the other's is to be.
-    """
+    """1 − c̄ for the favoured of two groups, −c̄ for the other, c̄ = 1/(1+τ), (conditions, 2); τ: the P-Rule aimed at."""
     cost = 1.0 / (1.0 + tau)
     return np.where(np.arange(2) == favoured[:, None], 1.0 - cost, -cost)
 
@@ -74,12 +71,6 @@ class BayesOptimal(ByMembership):
     random_state : int
         Of the noise that breaks ties where there are more than two groups; with two, nothing is random.
 
-    Attributes
-    ----------
-    favoured_ : (conditions,)
-        Code of the group with f's highest positive rate; for equalized odds under each label.
-    pull_ : (conditions, groups)
-        What λ_fair takes off a person's score for each group, as probably as they are of it.
     """
 
     lambda_fair: float = 0.1

@@ -20,8 +20,7 @@ class LeafRelabelling(Competitor):
 
     The gap ("discrimination") is the favoured group's positive rate less the other's. Relabelling leaf l changes it by
     Δdisc_l and the accuracy by Δacc_l; leaves with Δdisc_l < 0 are taken by Δdisc_l/Δacc_l, the largest first, until
-    the gap is at most ε (the publication's algorithm Relabel; the exact problem is a knapsack). S is not needed at
-    predict, as published; the paper's overview says that it is.
+    the gap is at most ε (the publication's algorithm Relabel; the exact problem is a knapsack).
 
     The publication relabels a C4.5 tree. Where f is a decision tree of scikit-learn (or a pipeline that ends in one)
     its own leaves are relabelled. For any other f a regression tree that imitates f's score makes the leaves, and
@@ -36,12 +35,7 @@ class LeafRelabelling(Competitor):
 
     Attributes
     ----------
-    tree_, relabelled_ : DecisionTreeRegressor or None, dict
-        The tree that imitates f (None where f is a tree), and the new decision (True: positive) of each relabelled
-        leaf.
     """
-
-    epsilon: float = 0.05
     min_leaf: float = 0.01
 
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:

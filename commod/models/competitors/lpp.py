@@ -103,10 +103,6 @@ class LPP(ByMembership, _LinearProgram):
     random_state : int
         Of the noise that breaks ties.
 
-    Attributes
-    ----------
-    shift_ : (conditions, groups)
-        The dual variables.
     """
 
     def _gain(self, rows: Rows) -> Array:

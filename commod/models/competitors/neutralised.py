@@ -23,13 +23,12 @@ class RNF(Scored):
     one of the same label and another group, drawn from the batch: the head c learns the mean of their two softened
     scores from the mean of their two encodings, and is held to one answer on the way from one to the other, L =
     (c(½z₁+½z₂) − ½(p₁+p₂))² + α·Σ_λ |c(λz₁+(1−λ)z₂) − c(½z₁+½z₂)|, λ = 0.6, 0.7, 0.8, 0.9 (Eqs. 1, 3 and 4, with the
-    groups as they are: the publication's RNF_GT). p = σ(logit/T). f is not edited: it sets the cut-off (a budget
-    is one of the network's own decisions), and changes are counted against it. S is not needed at predict. One training
-    serves both criteria.
+    groups as they are: the publication's RNF_GT). p = σ(logit/T). f sets the cut-off only (a budget is one of the
+    network's own decisions), and changes are counted against it. One training serves both criteria.
 
     Ours: the number of units, the number of steps (the publication stops by a validation part), no dropout while the
     head is trained again, any number of groups, and that the head's logit, which has learnt softened scores, is
-    multiplied by T (which moves no decision at one half). Rows are drawn into batches: it takes no `sample_weight`.
+    multiplied by T (which moves no decision at one half). Rows are drawn into batches, not weighed.
 
     Parameters
     ----------
@@ -42,16 +41,6 @@ class RNF(Scored):
         Units of each of the two hidden layers, and batches of each of the two trainings.
     learning_rate : float, default 3e-3
         Of Adam.
-    fairness : {"demographic_parity", "equalized_odds"}
-        Not used.
-    random_state : int
-        Of initial weights, batches, dropout and pairs.
-
-    Attributes
-    ----------
-    encoder_weights_, head_weights_ : lists of arrays
-    own_line_ : float
-        Logit above which the network decides positively.
     """
 
     alpha: float = 0.05

@@ -437,10 +437,7 @@ def make_method(
     random_state: int = 0,
     **settings: Any,
 ) -> Any:
-    """An unfitted estimator of a method, its knob at `value`.
-
-    Raises ValueError if there is no such method, it is not written yet, or it is not defined for the criterion.
-    """
+    """An unfitted estimator of a method, its knob at `value`; ValueError if it is not there for the criterion."""
     if name not in METHODS or not METHODS[name].is_written:
         written = ", ".join(key for key, method in METHODS.items() if method.is_written)
         known = f"Method {name!r} is not written yet" if name in METHODS else f"There is no method {name!r}"
