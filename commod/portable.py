@@ -271,26 +271,24 @@ class Portable:
             ("constant", 1.0, constant, acts * constant, acts * (self._shift.intercept + step)),
         ]
         shifts = [float(x[0] @ loadings) * weight for _, weight, loadings in self._shift.concepts]
-        for j, (name, weight, loadings) in enumerate(self._ratio.concepts):
+        for j, (name, weight, loadings) in enumerate(self._shift.concepts if self._mirror else self._ratio.concepts):
             value = float(x[0] @ loadings)
-            terms.append((name, value, weight, acts * value * weight, acts * shifts[j] if shifts else 0.0))
+            ratio = 0.0 if self._mirror else acts * value * weight
+            terms.append((name, value, weight, ratio, acts * shifts[j] if shifts else 0.0))
         if self._mirror:
-            for (name, weight, loadings), shift in zip(self._shift.concepts, shifts, strict=True):
-                terms.append((name, float(x[0] @ loadings), weight, 0.0, acts * shift))
             ratio, shift = (float(each[0]) for each in self._act(x, logits))
             terms.append(
                 ("kept", None, None, ratio - sum(term[3] for term in terms), shift - sum(term[4] for term in terms))
             )
+        terms.append(("g", None, None, sum(term[3] for term in terms), sum(term[4] for term in terms)))
         out: list[dict[str, Any]] = []
         after = 0.0
         for term, shown, weighs, ratio, shift in terms:
             adds = ratio * logit + shift
-            after += adds
+            after = adds if term == "g" and len(out) == len(terms) - 1 else after + adds
             row_of = {"term": term, "value": shown, "weight": weighs, "ratio": ratio, "shift": shift}
             out.append({**row_of, "logit": adds, "logit_after": after})
-        ratio, shift = sum(term[3] for term in terms), sum(term[4] for term in terms)
-        end = {"term": "g", "value": None, "weight": None, "ratio": ratio, "shift": shift}
-        return [*out, {**end, "logit": ratio * logit + shift, "logit_after": ratio * logit + shift}]
+        return out
 
     def __repr__(self) -> str:
         concepts = len(self._ratio.concepts or self._shift.concepts)

@@ -58,9 +58,11 @@ def tree_f1(scene: Scene, model: Model, class_weight: str | None = None) -> dict
 
 def concept_figures(model: Model) -> dict[str, float]:
     """Size and redundancy of the concepts; NaN where the model has none."""
-    known = model.concepts is not None
-    size, redundancy = (concept_size, concept_redundancy) if known else (lambda _: float("nan"),) * 2
-    return {"concept_size": float(size(model.concepts)), "concept_redundancy": redundancy(model.concepts)}
+    known, nan = model.concepts, float("nan")
+    return {
+        "concept_size": nan if known is None else float(concept_size(known)),
+        "concept_redundancy": nan if known is None else concept_redundancy(known),
+    }
 
 
 def calibration_of(scene: Scene, model: Model) -> pd.DataFrame | None:

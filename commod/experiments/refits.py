@@ -17,9 +17,8 @@ Drawn = Literal["rows", "splits"]
 # Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
 SolvedPaths = dict[int, Mapping[Any, Any]]
 
-# As many refits as take some five seconds on one core, in tens, and at least 30. They are counted from the size of the
-# encoded table, not timed, so that a model gets the same on every machine: a refit takes about so many seconds, and so
-# many more for each number in the table.
+# As many refits as take some five seconds on one core, in tens, and at least 30: so many seconds each, and so many more
+# for each number in the encoded table. Not timed, so that a model gets the same on every machine.
 SECONDS, EACH, PER_NUMBER = 5.0, 0.06, 3e-7
 MIN_REFITS = 30
 # Other splits of a scene, and the seed of the first: the app offers smaller ones.

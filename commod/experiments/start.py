@@ -1,7 +1,6 @@
-"""Where data of one's own open: all forms of the update tried on people held out of the training rows.
+"""Where data of one's own open, judged on people held out of the training rows; the test rows are not touched.
 
 They open with the form that none of the others beats, at the least λ_fair that buys half of the fairness within reach.
-The test rows are not touched.
 """
 
 from __future__ import annotations

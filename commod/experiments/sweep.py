@@ -109,9 +109,8 @@ def lines_of(
 ) -> list[list[Cell]]:
     """The cells of a method's sweep, in lines that differ in the knob only.
 
-    Every method gets the same number. Values lie evenly between those declared; `sweep_method` places them better.
-    `models`: how many cells, with one seed; default `EFFORT`, or `EFFORT_LARGE` for a large `task`. `form`: further
-    arguments of all models.
+    Every method gets the same number: `models`, with one seed, or `EFFORT`, or `EFFORT_LARGE` for a large `task`.
+    Values lie evenly between those declared; `sweep_method` places them better. `form`: further arguments of all.
     """
     method = METHODS[name]
     if method.knob is None:
@@ -283,8 +282,7 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = No
 def as_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of one criterion on one scene as points, with ``best``: no model of the same method beats it.
 
-    Columns `ABOUT_POINT`, the key figures on test, and ``right, sure`` (the share of changes that are right by the
-    record, and that of which f was sure; missing where nobody changed), as far as the rows have them.
+    Columns `ABOUT_POINT`, the key figures on test, and those of `Scene.shares`, as far as the rows have them.
     """
     methods = [METHODS[name] for name in rows["method"]]
     points = rows.assign(

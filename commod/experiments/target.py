@@ -1,8 +1,7 @@
 """The paper's Eq. 1 the way it is asked: "at least this fair, at most so many changes" in, a setting out.
 
-Candidates are judged on people that neither f nor g was trained on, by cross-validation within the training rows. The
-whole line of λ_fair costs little more than its last point (`WarmStart`), so a grid with one refinement is both quicker
-and easier to repeat than a sampler.
+Candidates are judged by cross-validation within the training rows. The whole line of λ_fair costs little more than its
+last point (`WarmStart`), so a grid with one refinement is quicker and easier to repeat than a sampler.
 """
 
 import math
@@ -228,11 +227,7 @@ def find_settings(
 
 
 class Search:
-    """Settings tried so far, and what is known of each.
-
-    `form`: what all of them have in common. `new_people`: sizes of the test part by group and label, (groups, 2).
-    `rows`: its rows of each group.
-    """
+    """Settings tried so far, and what is known of each; `form`: what all of them have in common."""
 
     def __init__(
         self, train: Split, f: BaseModel, form: dict[str, Any], asked: Asked, new_people: np.ndarray, rows: np.ndarray

@@ -94,11 +94,7 @@ def explain_certainty(certain: Any, before: Any, after: Any) -> pd.DataFrame:
 
 
 def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
-    """Of the changed decisions, how many f was sure of and, where labels are given, how many are right by them.
-
-    `certain` is f's probability for its own decision (`certainty`). Returns ``sure`` and ``right``, each with the
-    number of changed decisions behind it.
-    """
+    """Of how many changed decisions f was ``sure`` and, with labels, how many are ``right``, beside all changed."""
     after = np.asarray(after)
     changed = np.asarray(before) != after
     whole = int(changed.sum())
@@ -293,12 +289,10 @@ def check_record(record: pd.DataFrame) -> Answer:
 
 def check_certainty(certain: Any, before: Any, after: Any) -> Answer:
     """How sure was f? Arguments as of `explain_certainty`."""
-    changed = np.asarray(before) != np.asarray(after)
-    sure = np.asarray(certain) > SURE
-    part, whole = int((sure & changed).sum()), int(changed.sum())
+    part, whole = counts_of_changes(certain, before, after)["sure"]
     if not whole:
         return _nobody("sure")
-    share, everyone = CHECKS["sure"].show(part / whole), in_percent(float(sure.mean()), 0)
+    share, everyone = CHECKS["sure"].show(part / whole), in_percent(float((np.asarray(certain) > SURE).mean()), 0)
     sentence = (
         f"f was more than {SURE:.0%} sure of its decision in {part:,} of the {whole:,} cases that changed ({share}), "
         f"and in {everyone} of all."

@@ -53,9 +53,8 @@ def explain_tree(
     """Fit trees of these depths to 1[Ŷ ≠ Ŷ^f] on some rows, and read the one of `depth` out on others.
 
     The trees see features in original units. They are fitted where g was (`X_fit`) and judged where it was not
-    (`X`), so that a tree which memorises scattered changes gets no credit for it.
-    With ``class_weight="balanced"`` those who changed weigh as much as all others together: few change, and a tree
-    without weights may find it best to say "unchanged" of everybody.
+    (`X`): memorised changes earn nothing. ``class_weight="balanced"`` lets those who changed weigh as much as all
+    others together: few change, and a tree may find it best to say "unchanged" of everybody.
     """
     if depth not in DEPTHS:
         raise ValueError(f"depth must be a whole number from {DEPTHS[0]} to {DEPTHS[-1]}, got {depth!r}.")

@@ -214,11 +214,7 @@ def auc_of(score: Any, label: Any) -> float:
 
 
 def auc_with_interval(score: Any, label: Any) -> tuple[float, float, float]:
-    """AUC of a number for label 1 against label 0, with DeLong's 95 % interval; NaN where one of them is missing.
-
-    The chance that a person of label 1 has a larger number than one of label 0, ties counted half (DeLong, DeLong and
-    Clarke-Pearson 1988).
-    """
+    """AUC of a number for label 1 against label 0, with DeLong's 95 % interval (1988); NaN where one is missing."""
     return _interval(_placements(score, label, (None, None)), (None, None), 0.95, 0.0)
 
 

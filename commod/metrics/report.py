@@ -228,8 +228,7 @@ def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
 def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, confidence: float) -> Ends:
     """The interval of one model's figure, from counts and from those of the squared weights.
 
-    A sum of two differences is an extreme over pairs of pairs. The two are of different people, so reaches add up
-    squared.
+    A sum of two differences, of different people, is an extreme over pairs of pairs: reaches add up squared.
     """
     rates = [share.rates(counts) for share in figure.shares]
     people = [effective_size(share.people(counts), share.people(squares)) for share in figure.shares]

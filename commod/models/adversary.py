@@ -1,7 +1,4 @@
-"""The adversary that reads S from one number, solved to its optimum instead of trained step by step.
-
-That of more than two groups is sought on bins of the score, and exact in the end.
-"""
+"""The adversary that reads S from one number, solved to its optimum instead of trained step by step."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -2,13 +2,12 @@
 
 The listing of the paper lets r and its adversary take turns, thousands of them, and where they stand at the end depends
 on the learning rates and the seed. Here the adversary is solved at every step (`ScoreObjective`), so what is left is a
-smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. An affine update has a second block of weights
-like these, θ = (c, v, d, u), for the shift s(x) = a·(d + u·x), with a constant a that gives both blocks one unit
-(`shift_unit`); nothing else in the solver knows of it. Where the update may not act on somebody, their scores are
-constants beside θA. The function is followed along λ_fair from r ≡ 1 up to its
-target, each point warm-started from the last. That function has many local minima. At every value of `SCHEDULE` the
-solver therefore jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from
-the lowest point found: the same for every later target, so that neighbouring settings give neighbouring models.
+smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. An affine update has a second such block of
+weights, for the shift s(x) = a·(d + u·x), with a constant a that gives both blocks one unit (`shift_unit`). Scores of
+people whom the update may not act on are constants beside θA. The function is followed along λ_fair from r ≡ 1 up to
+its target, each point warm-started from the last. It has many local minima: at every value of `SCHEDULE` the solver
+jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from the lowest point
+found, the same for every later target, so that neighbouring settings give neighbouring models.
 """
 
 from __future__ import annotations
@@ -273,8 +272,7 @@ def solve_linear(
 ) -> Solution:
     """Solve at each value of the schedule below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
 
-    `tol`: the last point is solved until a step promises less than this. `callback(stage, stages, terms)` is called
-    after every Newton step and can stop the solver. `warm_start`: what earlier fits on these data have solved.
+    The last point is solved until a step promises less than `tol`. `callback(stage, stages, terms)` can stop it.
     """
     path = (warm_start or WarmStart()).path_problem(data, weights, ratio_norm)
     problem, sampled, known = path.problem, path.sampled, path.solved

@@ -142,6 +142,8 @@ def read_concepts(
     return dict(zip(READ, (*ratio_read, *shift_read, groups), strict=True))
 
 
-def _named(directions: Array, strengths: Array, features: pd.Index, titles: list[str]) -> tuple[Any, Any]:
+def _named(
+    directions: Array, strengths: Array, features: pd.Index, titles: list[str]
+) -> tuple[pd.DataFrame, pd.Series]:
     labels = pd.Index(titles, name="concept")
     return pd.DataFrame(directions, index=features, columns=labels), pd.Series(strengths, index=labels, name="weight")

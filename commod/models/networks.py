@@ -1,9 +1,8 @@
 """The networks of the paper in torch, its concept losses, and two trainings.
 
 `solve_mlp` is the best response for a ratio that is a small ReLU network (the paper's architecture comparison, Fig. 8).
-`train_adversarial` is the listing of the paper (Algorithm 1), as faithful as it can be: r and an MLP adversary take
-turns. It is kept for comparison. Minibatches, a random start and an adversary that is always a step behind move its
-result from seed to seed, and it takes thousands of steps.
+`train_adversarial` is the listing of the paper (Algorithm 1), kept for comparison: minibatches, a random start and an
+adversary that is always a step behind move its result from seed to seed, and it takes thousands of steps.
 """
 
 from collections.abc import Iterator

@@ -10,10 +10,9 @@ from commod.models.adversary import AdversaryFit, Array, GroupAdversary, ScoreAd
 
 
 class DesignMatrix:
-    """The matrix A with z = θA beside what is fixed: for each row of the data a column factor·(1, x), for each block.
+    """A with z = θA beside what is fixed: for each row a column factor·(1, x), for each block; never whole if large.
 
-    Features come first: numpy's inner loops run over the rows. For many rows it is never made as a whole, to save
-    memory.
+    Features come first: numpy's inner loops run over the rows.
     """
 
     def __init__(self, X: Array, factors: list[Array]) -> None:

@@ -126,8 +126,7 @@ FIRST_PRICE, PRICE_STEP, GROWTH, MAX_PRICES = 0.4, 0.15, 1.04, 60
 PATIENCE, PROGRESS = 12, 1e-3
 # No step of 0.1 along λ_fair may turn more than 3 % of the decisions. So a rule is passed over if it turns more people,
 # as a share, than this times what it gains in fairness; and on the way to the next, people turn evenly, give or take
-# this share of everybody. That is 2.2 % of the training people at the most: 3 % of some 1,400 others, less two standard
-# errors.
+# this share of everybody. That is 2.2 % of the training people at the most, and two standard errors less than 3 %.
 MAX_TURNOVER, LEEWAY = 1.2, 0.005
 MAX_STEPS, TOL, RIDGE = 50, 1e-8, 1e-6
 # The Lasso is in units of this times the strongest pull of fairness on any weight: about as many features are then left

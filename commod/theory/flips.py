@@ -6,15 +6,10 @@ difference of the two rates is linear and their ratio monotone, so the best whol
 far as there are people left to flip) or beside the point where the rates cross. That is a handful of candidates for
 each K, so all of them, for K = 0 … N, take O(N). More than two groups have no such sides: `commod.theory.bands`.
 
-Groups of few people are left out of the extremes here as they are of the figures (`compared_groups`): nobody in them
-needs to be flipped. People whose group is not known are not counted. Rows with weights: `commod.theory.bands`.
-
-If only one of f's two decisions may be flipped (`ACTS_ON`: nobody loses, or nobody gains), one of the four sides is
-left.
-
-The printed Propositions 4.4 and 4.5 are right for few flips and enough people to flip (`fails_from`). They do not say
-that this ends: a group has only so many people with the decision in question; a gap that is closed can only be opened
-again by more flips of the same kind; and the last flip may overshoot.
+Groups too small to be compared need no flips. If only one of f's two decisions may be flipped, one of the four sides is
+left. The printed Propositions 4.4 and 4.5 are right for few flips and enough people to flip (`fails_from`). They do not
+say that this ends: a group has only so many people with the decision in question; a gap that is closed can only be
+opened again by more flips of the same kind; and the last flip may overshoot.
 """
 
 from collections.abc import Callable

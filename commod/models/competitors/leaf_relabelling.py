@@ -32,10 +32,9 @@ class LeafRelabelling(Competitor):
         Largest gap allowed on the training rows. At 1, g = f; where all leaves together do not reach it, all are taken.
     min_leaf : float, default 0.01
         Smallest share of the training rows in a leaf of the imitating tree, at most 0.5.
-
-    Attributes
-    ----------
     """
+
+    epsilon: float = 0.05
     min_leaf: float = 0.01
 
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:
