@@ -212,8 +212,6 @@ class Portable:
         self.classes = np.array(labels)
         self.needs_scores = self._f["kind"] == "given"
 
-    # ---- prediction ----
-
     def ratio(self, rows: Rows, *, base_scores: Any = None) -> Array:
         """r(x) of each row; without a shift, a decision changes where it is negative."""
         return self._ratio_and_shift(rows, base_scores)[0]
@@ -285,9 +283,10 @@ class Portable:
         after = 0.0
         for term, shown, weighs, ratio, shift in terms:
             adds = ratio * logit + shift
-            after = adds if term == "g" and len(out) == len(terms) - 1 else after + adds
+            after += adds
             row_of = {"term": term, "value": shown, "weight": weighs, "ratio": ratio, "shift": shift}
             out.append({**row_of, "logit": adds, "logit_after": after})
+        out[-1]["logit_after"] = out[-1]["logit"]
         return out
 
     def __repr__(self) -> str:
@@ -328,8 +327,6 @@ class Portable:
         logit = np.log(p / (1 - p)) - self._line
         return (np.column_stack([x, logit]) if self._include_score else x), logit
 
-    # ---- f ----
-
     def _scores(self, table: _Table) -> Array:
         kind = self._f["kind"]
         if kind == "given":
@@ -354,8 +351,6 @@ class Portable:
             raw += tree.leaves(x)
         return _sigmoid(raw)
 
-
-# ---- cells: what a raw row holds ----
 
 # Words that stand for "no value", in whatever case; never a level. "None" counts in this spelling alone: "none" is
 # often an answer.
@@ -571,9 +566,6 @@ class ColumnRule:
         if len(alike) == 1:
             return alike[0]
         return level if self.other is None else self.other
-
-
-# ---- rows ----
 
 
 class _Table:

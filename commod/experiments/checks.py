@@ -63,9 +63,6 @@ def answers_of(scene: Scene, trained: Trained, refits: Refits | None = None) -> 
     return found
 
 
-# ---- of the models of several methods ----
-
-
 def matched_models(match: Match, sweeps: Mapping[str, Sweep]) -> dict[str, Model]:
     """The models side by side in a match, by method."""
     return {row.method: sweeps[str(row.method)].models[int(row.place)] for row in match.table.itertuples()}

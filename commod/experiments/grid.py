@@ -215,9 +215,6 @@ def _on_dask(calls: Sequence[tuple[Any, ...]], n_jobs: int, scheduler: str | Non
             raise _SchedulerLostError
 
 
-# ---- what is finished ----
-
-
 def _read(store: Path | None) -> dict[str, dict[str, Any]]:
     """Finished rows by key. A last line cut short by a kill is passed over: its models are trained again."""
     if store is None or not store.exists():

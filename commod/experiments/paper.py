@@ -131,9 +131,6 @@ def run_experiment(
     return target
 
 
-# ---- read from them ----
-
-
 def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) -> pd.DataFrame:
     """Change rate by cell of fairness and accuracy, as in the paper's Table 1: the mean over ``splits``.
 

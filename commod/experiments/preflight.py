@@ -13,7 +13,6 @@ from commod.datasets.task import Split, Task
 from commod.explain.model_warnings import Concern, base_model_warnings, first_scores
 from commod.metrics.calibration import auc_of
 
-# Rows on which f is looked at.
 LOOKED_AT = 10_000
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 from commod.experiments.scene import Scene, is_large
 from commod.experiments.sweep import Cell, Report, Settings, Shared, about_cell, train_cell
 
-# What is drawn anew: the training rows, or the split of all rows.
 Drawn = Literal["rows", "splits"]
 # Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
 SolvedPaths = dict[int, Mapping[Any, Any]]

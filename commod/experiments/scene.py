@@ -26,7 +26,6 @@ from commod.models.threshold import ONE_HALF, logit_of
 # An uploaded table with more rows than this is large: some methods would take minutes on all rows. Data sets that ship
 # never count as large, so that their figures are those of the paper.
 LARGE = 20_000
-# The checks that decisions alone answer.
 AT_HAND = ("right", "sure")
 # Training rows of a large table that the methods other than COMMOD learn from.
 MAX_SAMPLE = 10_000

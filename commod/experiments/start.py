@@ -24,7 +24,6 @@ from commod.models import Commod, WarmStart
 from commod.models.evaluation import collapse_in_words, judged_elsewhere
 from commod.wording import with_capital
 
-# What is tried; all of it stands on the slider.
 TRIED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 # To the solver, for a trial: as near as it comes to the points on its way.
 QUICK = {"tol": 1e-4}

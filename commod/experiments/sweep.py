@@ -31,9 +31,7 @@ FINEST = 1 / 64
 Report = Callable[[float], None]
 Settings = tuple[tuple[str, Any], ...]
 
-# Of a point, before its figures.
 ABOUT_POINT = "method title needs_sensitive fairness dataset base_model split knob value settings seed".split()
-# Short names of constructor arguments, as they stand beside a point.
 SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts", "penalty": "C"}
 # How strongly methods regularise where they are compared; `python -m tests.benchmarks.tuned --choose` writes it.
 STRENGTHS = Path(__file__).with_name("strengths.json")

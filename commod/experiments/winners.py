@@ -17,7 +17,6 @@ from commod.models.competitors import METHODS
 from commod.uploads.limits import count_of
 
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
-# By how many standard errors two methods differ in a cell.
 Apart = Callable[[str, str, Place], float]
 # Of being right about all cells at once.
 CONFIDENCE = 0.95
@@ -145,9 +144,6 @@ def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFr
         return mean / error if error else 0.0
 
     return apart
-
-
-# ---- the best of all models ----
 
 
 class BestAndOwn(NamedTuple):

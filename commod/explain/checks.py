@@ -162,7 +162,6 @@ class Check:
         return in_percent(value, usual)  # it is a bound: 1 of 3 is "33%"
 
 
-# Every check by name, in the order in which they are read.
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in (

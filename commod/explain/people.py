@@ -18,7 +18,6 @@ from commod.metrics.counts import as_binary, tally, wilson_interval
 from commod.models.estimator import Commod
 
 FIFTHS = "fifths of the population"
-# Depths of the trees that are fitted to the changes.
 DEPTHS = range(1, 7)
 # A tree of six questions needs no more rows than this, and takes seconds with more.
 MAX_ROWS = 10_000
@@ -150,9 +149,6 @@ MAX_LEVELS = 12
 SHARES = ("changed", "better", "worse")
 
 
-# ---- The people. ----
-
-
 def explain_people(
     g: Commod,
     task: Task,
@@ -232,9 +228,6 @@ def leaf_words(tree: ChangeTree) -> dict[int, str]:
     return words
 
 
-# ---- What became of each group. ----
-
-
 def explain_outcomes(task: Task, y: Any, sensitive: Any, before: Any, after: Any) -> pd.DataFrame:
     """How many of each group and label were decided 1 before and are now: true and false positives, in people.
 
@@ -267,9 +260,6 @@ def explain_outcomes(task: Task, y: Any, sensitive: Any, before: Any, after: Any
     frame["rate_before"], frame["rate_after"] = frame["before"] / sizes, frame["after"] / sizes
     frame["low"], frame["high"] = wilson_interval(frame["after"], frame["count"])
     return frame.assign(enough=frame["count"] >= FEW)
-
-
-# ---- Segments. ----
 
 
 @dataclass(frozen=True)

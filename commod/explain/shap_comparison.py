@@ -151,7 +151,7 @@ def _features(task: Task, X: pd.DataFrame, shap: np.ndarray) -> pd.DataFrame:
 
 @cache
 def warm_up() -> tuple[Any, Any]:
-    """SHAP's permutation explainer and its masker, imported and compiled; that takes seconds, which are no explaining."""
+    """SHAP's permutation explainer and its masker, imported and compiled: that is no part of explaining."""
     with needs_extra("A comparison with SHAP", "app"):
         from shap.explainers import Permutation
         from shap.maskers import Independent

@@ -360,7 +360,6 @@ class _Side:
         return float(self.known.distance(self.own, self.outer))
 
 
-# From rows to logits of the positive decision.
 Margin = Callable[[pd.DataFrame], NDArray[np.float64]]
 
 

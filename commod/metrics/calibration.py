@@ -13,7 +13,6 @@ from commod.metrics.counts import as_binary, as_weight, codes_of_groups, effecti
 N_BINS = 10
 N_BOOTSTRAP = 400
 
-# Labels, scores, and the bin of each.
 _Binned = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 

@@ -160,7 +160,6 @@ def _gap(name: str, title: str, meaning: str, *shares: Share, **more: Any) -> Fi
     return Figure(name, title, meaning, Extremes(shares), direction=-1, fair="0", **more)
 
 
-# Every figure by name, in the order of tables.
 FIGURES: dict[str, Figure] = {
     figure.name: figure
     for figure in (
@@ -380,7 +379,6 @@ class Criterion:
         return f"{self.noun} of {limit:g} or {'more' if self.upward else 'less'}"
 
 
-# Every criterion of fairness by name.
 CRITERIA: dict[str, Criterion] = {
     criterion.name: criterion
     for criterion in (

@@ -42,7 +42,6 @@ from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_counts
 N_BOOTSTRAP = 1000
 # People added to each of the four cells (Ŷ^f, Ŷ^g) of a stratum: for every rate of one model that is Jeffreys' prior.
 PRIOR = 0.25
-# Of an interval.
 Ends = tuple[float, float]
 
 

@@ -20,7 +20,6 @@ from commod.models.threads import single_threaded
 # A fitted classifier, a function from X to probabilities, the name of a column of X, or None.
 BaseModel = Any
 
-# Rows that f is asked about at a time, of a table that has very many.
 ASKED = 2**15
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6

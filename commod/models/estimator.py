@@ -147,8 +147,6 @@ class Commod(EditedModel):
     solver_options: Mapping[str, Any] | None = None
     random_state: int = 0
 
-    # ---- fit: validate → encode → solve → keep ----
-
     def fit(
         self,
         X: Any,
@@ -284,8 +282,6 @@ class Commod(EditedModel):
             self.__dict__.pop(name, None)
         self.__dict__ |= reading
 
-    # ---- prediction ----
-
     @property
     def has_shift(self) -> bool:
         """Whether concepts add to a shift s, as with ``update="affine"`` and ``update="decisions"``."""
@@ -409,8 +405,6 @@ class Commod(EditedModel):
         """Names of the encoded features that r sees."""
         check_is_fitted(self, "encoder_")
         return list(self.encoder_.feature_names_out_)
-
-    # ---- shared by fit and predict ----
 
     def _encoding(self, given: Given, base_model: BaseModel) -> tuple[TabularEncoder, Array]:
         encoder = TabularEncoder()

@@ -134,7 +134,6 @@ MAX_STEPS, TOL, RIDGE = 50, 1e-8, 1e-6
 SPARSITY = 0.5
 # With more rows, prices are solved on a fixed random sample of as many; what they achieve is counted on all rows.
 MAX_ROWS = 8192
-# λ_fair values of the path from f to g.
 STAGES = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
 
@@ -198,8 +197,6 @@ class PricePath:
         """Whether it was made for these data and this setting, λ_fair apart."""
         return replace(self.weights, fair=0.0) == replace(weights, fair=0.0) and self.data.equals(data)
 
-    # ---- what decisions are worth ----
-
     def gaps(self, decided: NDArray[np.bool_]) -> Array:
         """By how much each group's rate of positive decisions exceeds everyone's, (strata, groups)."""
         sizes, positive = self._sizes, self._sums(self._of_known * decided[self._known])
@@ -231,8 +228,6 @@ class PricePath:
         """How far these decisions are on the way from f to parity, and above 1 beyond it."""
         share = self._fairness(decided)
         return 2.0 - share if float(np.sum(self.gaps(decided) * self._start_gaps)) < 0 else share
-
-    # ---- rules ----
 
     def balance(self, theta: Array) -> Array:
         """Values of h, below 0 where the update may not act."""
@@ -374,8 +369,6 @@ class PricePath:
                 size *= 0.5
             theta, value = trial, reached
         return theta, n_iter, value
-
-    # ---- as models ----
 
     def rescaler(self, theta: Array) -> LinearRescaler:
         w, (rejected, accepted, confidence) = theta[:-3], theta[-3:]

@@ -115,9 +115,6 @@ def expected_accuracy(scores: Values, decisions: Ints, threshold: float = 0.5) -
     return np.asarray(1.0 - 2.0 * loss)
 
 
-# ---- demographic parity ----
-
-
 def _fair_nets(crowd: Crowd, limit: float, acts_on: str) -> tuple[Ints, Ints]:
     """The least and largest fair net change of each group, (rates, groups), for each highest rate that has one."""
     positives, sizes = crowd.counts[:, :, 1].sum(axis=1), crowd.counts.sum(axis=(1, 2))
@@ -172,9 +169,6 @@ def _in_foresight(
         paid += np.where(own > 0, up[np.clip(own, 0, None)], down[np.clip(-own, 0, None)])
     spent = np.abs(net).sum(axis=1)
     return np.array([float((-paid)[spent <= k].max(initial=NEVER)) for k in budgets])
-
-
-# ---- equalized odds ----
 
 
 def _under_mistreatment(crowd: Crowd, budgets: Ints, limit: float, acts_on: str) -> Values:
