@@ -139,10 +139,8 @@ def match_models(
     points = pd.concat([sweep.points for sweep in sweeps.values()])
     spread = (max(points[figure].std(), 1e-9), max(points["accuracy"].std(), 1e-9))
     target = sweeps[method].points.iloc[chosen]
-    found = {method: chosen}
-    for name, sweep in sweeps.items():
-        if name != method:
-            found[name] = nearest(sweep.points, target, fairness, spread)
+    others = {name: sweep.points for name, sweep in sweeps.items() if name != method}
+    found = {method: chosen} | {name: nearest(each, target, fairness, spread) for name, each in others.items()}
     models = {name: sweeps[name].models[i] for name, i in found.items()}
     before = scene.decisions_test
     near = near_fairness(fairness, scene.figures(before)[figure])
@@ -208,11 +206,8 @@ def _more(scene: Scene, figure: str, model: Model, own: Model) -> dict[str, floa
 
 
 def _calibration(scene: Scene, models: Mapping[str, Model]) -> pd.DataFrame:
-    frames = []
-    for name, model in models.items():
-        table = calibration_of(scene, model)
-        if table is not None:
-            frames.append(table.assign(title=METHODS[name].title))
+    tables = {METHODS[name].title: calibration_of(scene, model) for name, model in models.items()}
+    frames = [table.assign(title=title) for title, table in tables.items() if table is not None]
     return pd.concat(frames, ignore_index=True)
 
 

@@ -81,11 +81,6 @@ class MLPNetwork(nn.Module):
         )
 
 
-def adversary_network(n_inputs: int, width: int, n_questions: int) -> nn.Sequential:
-    """The paper's h: a small network on the new logit (and the label), with one answer for each of the `questions`."""
-    return nn.Sequential(nn.Linear(n_inputs, width), nn.ReLU(), nn.Linear(width, n_questions))
-
-
 def sparsity_loss(network: ConceptNetwork) -> Tensor:
     """L_sparsity, corrected: the Lasso on the contributions Σ |w_j|·|W_ij|.
 
@@ -216,7 +211,9 @@ def train_adversarial(
     answers, label_weight, asked_weight = map(tensor_of, (asked.truth.T, of_label, np.outer(of_asked, of_question)))
     with seeded(random_state):
         network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
-        adversary = adversary_network(2 if weights.by_label else 1, adversary_width, answers.shape[1])
+        # The paper's h: from the new logit (and the label) to an answer for each of the `questions`.
+        hidden = nn.Linear(2 if weights.by_label else 1, adversary_width)
+        adversary = nn.Sequential(hidden, nn.ReLU(), nn.Linear(adversary_width, answers.shape[1]))
     shuffle = torch.Generator().manual_seed(random_state)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     adversary_optimizer = torch.optim.Adam(adversary.parameters(), lr=adversary_learning_rate)

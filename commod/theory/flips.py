@@ -22,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.metrics.counts import as_binary, compared_groups, tally
+from commod.metrics.fairness import p_rule_of_rates
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
@@ -311,9 +312,7 @@ def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int)
     lowers = changes > counts[high, 1] - counts[low, 1]
     up = np.where(lowers, counts[low, 1], np.minimum(counts[low, 1] + changes, sizes[low])) / sizes[low]
     down = np.where(lowers, np.maximum(counts[high, 1] - changes, 0), counts[high, 1]) / sizes[high]
-    larger = np.maximum(up, down)
-    p_rule = np.where(larger > 0, np.minimum(up, down) / np.where(larger > 0, larger, 1.0), 1.0)
-    return pd.DataFrame({"changes": changes, "p_rule": p_rule})
+    return pd.DataFrame({"changes": changes, "p_rule": p_rule_of_rates(np.stack([up, down], axis=-1))})
 
 
 def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:
