@@ -212,8 +212,6 @@ class Portable:
         self.classes = np.array(labels)
         self.needs_scores = self._f["kind"] == "given"
 
-    # ---- prediction ----
-
     def ratio(self, rows: Rows, *, base_scores: Any = None) -> Array:
         """r(x) of each row; without a shift, a decision changes where it is negative."""
         return self._ratio_and_shift(rows, base_scores)[0]
@@ -271,16 +269,16 @@ class Portable:
             ("constant", 1.0, constant, acts * constant, acts * (self._shift.intercept + step)),
         ]
         shifts = [float(x[0] @ loadings) * weight for _, weight, loadings in self._shift.concepts]
-        for j, (name, weight, loadings) in enumerate(self._ratio.concepts):
+        for j, (name, weight, loadings) in enumerate(self._shift.concepts if self._mirror else self._ratio.concepts):
             value = float(x[0] @ loadings)
-            terms.append((name, value, weight, acts * value * weight, acts * shifts[j] if shifts else 0.0))
+            ratio = 0.0 if self._mirror else acts * value * weight
+            terms.append((name, value, weight, ratio, acts * shifts[j] if shifts else 0.0))
         if self._mirror:
-            for (name, weight, loadings), shift in zip(self._shift.concepts, shifts, strict=True):
-                terms.append((name, float(x[0] @ loadings), weight, 0.0, acts * shift))
             ratio, shift = (float(each[0]) for each in self._act(x, logits))
             terms.append(
                 ("kept", None, None, ratio - sum(term[3] for term in terms), shift - sum(term[4] for term in terms))
             )
+        terms.append(("g", None, None, sum(term[3] for term in terms), sum(term[4] for term in terms)))
         out: list[dict[str, Any]] = []
         after = 0.0
         for term, shown, weighs, ratio, shift in terms:
@@ -288,9 +286,8 @@ class Portable:
             after += adds
             row_of = {"term": term, "value": shown, "weight": weighs, "ratio": ratio, "shift": shift}
             out.append({**row_of, "logit": adds, "logit_after": after})
-        ratio, shift = sum(term[3] for term in terms), sum(term[4] for term in terms)
-        end = {"term": "g", "value": None, "weight": None, "ratio": ratio, "shift": shift}
-        return [*out, {**end, "logit": ratio * logit + shift, "logit_after": ratio * logit + shift}]
+        out[-1]["logit_after"] = out[-1]["logit"]
+        return out
 
     def __repr__(self) -> str:
         concepts = len(self._ratio.concepts or self._shift.concepts)
@@ -330,8 +327,6 @@ class Portable:
         logit = np.log(p / (1 - p)) - self._line
         return (np.column_stack([x, logit]) if self._include_score else x), logit
 
-    # ---- f ----
-
     def _scores(self, table: _Table) -> Array:
         kind = self._f["kind"]
         if kind == "given":
@@ -356,8 +351,6 @@ class Portable:
             raw += tree.leaves(x)
         return _sigmoid(raw)
 
-
-# ---- cells: what a raw row holds ----
 
 # Words that stand for "no value", in whatever case; never a level. "None" counts in this spelling alone: "none" is
 # often an answer.
@@ -550,7 +543,6 @@ class ColumnRule:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> ColumnRule:
-        """A rule as a file has it."""
         return cls(**{**content, "levels": tuple(content.get("levels", ()))})
 
     def read(self, value: Any) -> float | str | None:
@@ -574,9 +566,6 @@ class ColumnRule:
         if len(alike) == 1:
             return alike[0]
         return level if self.other is None else self.other
-
-
-# ---- rows ----
 
 
 class _Table:

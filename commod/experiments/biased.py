@@ -1,8 +1,7 @@
 """What if the record is biased? Figures if it misses a share of one group's favourable outcomes.
 
-Suppose that the record misses each favourable outcome of the group with the same chance m, whatever else is known of
-the person. Of any part of the group, chosen without the record, r of n people are recorded as favourable where t are in
-truth, and E[r] = (1 − m) t. So r / (1 − m) estimates t without bias. It cannot be more than n, which bounds m.
+Suppose that it misses each of them with the same chance m. Of any part of the group, chosen without the record, r of n
+people are recorded as favourable where t are in truth, and E[r] = (1 − m) t. So r / (1 − m), at most n, estimates t.
 """
 
 from dataclasses import replace
@@ -36,7 +35,7 @@ def shares_to_ask(scene: Scene) -> list[float]:
 
 
 def figures_if_missed(scene: Scene, decisions: Any, missed: float = 0.0) -> dict[str, float]:
-    """The key figures of decisions on test, and ``right``, the share of the changes that are right, if so."""
+    """The key figures of decisions on test, and ``right``, the share of the changes that are right."""
     counts = if_missed(_counts(scene, decisions), disadvantaged(scene), scene.task.spec.favourable, missed)
     changed = [counts[:, :, old, 1 - old].sum() for old in (0, 1)]
     right = sum(counts[:, 1 - old, old, 1 - old].sum() for old in (0, 1))

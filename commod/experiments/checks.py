@@ -35,8 +35,7 @@ def merit_of_model(scene: Scene, trained: Trained) -> pd.DataFrame:
     test = scene.test
 
     def margin(X: pd.DataFrame) -> np.ndarray:
-        at = test.X.index.get_indexer(X.index)
-        return trained.margin(replace(test.take(at), X=X))
+        return trained.margin(replace(test.take(test.X.index.get_indexer(X.index)), X=X))
 
     return explain_merit(scene.task, test.X, scene.margin_of_f, margin)
 
@@ -64,9 +63,6 @@ def answers_of(scene: Scene, trained: Trained, refits: Refits | None = None) -> 
     return found
 
 
-# ---- of the models of several methods ----
-
-
 def matched_models(match: Match, sweeps: Mapping[str, Sweep]) -> dict[str, Model]:
     """The models side by side in a match, by method."""
     return {row.method: sweeps[str(row.method)].models[int(row.place)] for row in match.table.itertuples()}
@@ -76,15 +72,13 @@ def matched_models(match: Match, sweeps: Mapping[str, Sweep]) -> dict[str, Model
 class Evidence:
     """Evidence about a model on test."""
 
-    # Calibration error of f and g by group, see `calibration_by_group`; and the points of the picture behind it, see
-    # `reliability_table`, with ``group`` (its name) and ``model`` ("f" or "g").
-    calibration: pd.DataFrame
-    reliability: pd.DataFrame
+    calibration: pd.DataFrame  # error of f and g by group, see `calibration_by_group`
+    reliability: pd.DataFrame  # `reliability_table` of each ``group`` (its name) and ``model`` ("f" or "g")
     proxies: pd.DataFrame  # how well features and concepts tell the group, see `explain_proxies`
 
 
 def evidence_of(scene: Scene, scores: np.ndarray, activations: tuple[pd.DataFrame, pd.DataFrame]) -> Evidence:
-    """Of g by its scores on test, and by what its concepts are on training and test rows."""
+    """About g, by its scores on test and by its concepts on training and test rows."""
     test, models = scene.test, {"f": scene.scores_test, "g": scores}
     y, groups = test.y.to_numpy(), test.sensitive.to_numpy()
     pictures = [

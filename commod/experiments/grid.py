@@ -27,10 +27,8 @@ from commod.models.validation import check_choice
 BACKENDS = ("serial", "processes", "dask")
 # Data sets swept by default: all that ship, but law_school_full, which contains law_school.
 SWEPT = ("law_school", "compas", "adult", "german", "hiring")
-# Seconds to wait for the scheduler.
-DASK_TIMEOUT = 10
-# How many lines a process keeps shared state of.
-LINES = 4
+DASK_TIMEOUT = 10  # seconds to wait for the scheduler
+LINES = 4  # of which a process keeps what is shared
 
 # (cells done, cells in all, seconds left as far as known)
 Progress = Callable[[int, int, float | None], None]
@@ -59,7 +57,6 @@ class Job:
 
     @property
     def scene(self) -> SceneKey:
-        """What it is trained on."""
         return SceneKey(self.dataset, self.base_model, self.split, self.threshold)
 
     @property
@@ -130,7 +127,14 @@ def run_grid(
     # The slow ones first, so that no core waits for one at the end; the models of a line stay side by side.
     left = sorted((job for key, job in wanted.items() if key not in finished), key=lambda job: -job.cost)
     clock = Clock(sum(job.cost for job in left), len(wanted), len(wanted) - len(left), progress)
-    run = _on_dask(left, measures, n_jobs, scheduler) if backend == "dask" else _here(left, measures, backend, n_jobs)
+    # Each process prepares the scenes that it needs.
+    own = {job.dataset: load_task(job.dataset) for job in left if not is_shipped(job.dataset)}
+    calls = [(job, own.get(job.dataset), tuple(measures)) for job in left]
+    if backend == "dask":
+        run = _on_dask(calls, n_jobs, scheduler)
+    else:
+        parallel = Parallel(n_jobs=1 if backend == "serial" else n_jobs, return_as="generator_unordered")
+        run = parallel(delayed(_train)(*call) for call in calls)
     try:
         with closing(run):
             for job, row, seconds in run:
@@ -156,7 +160,6 @@ def scene_of(key: SceneKey, own: Task | None) -> Scene:
 
 @lru_cache(maxsize=LINES)
 def _shared_of(line: tuple[Any, ...], thread: int) -> Shared:
-    """What the models of a line share that one thread trains."""
     return Shared()
 
 
@@ -174,26 +177,11 @@ def _train(job: Job, own: Task | None, measures: Sequence[str]) -> Finished:
     return job, row, time.thread_time() - started
 
 
-# ---- where it runs ----
-
-
-def _calls(jobs: Sequence[Job], measures: Sequence[str]) -> list[tuple[Job, Task | None, Sequence[str]]]:
-    """Arguments of `_train`; each process prepares the scenes that it needs."""
-    own = {job.dataset: load_task(job.dataset) for job in jobs if not is_shipped(job.dataset)}
-    return [(job, own.get(job.dataset), tuple(measures)) for job in jobs]
-
-
-def _here(jobs: Sequence[Job], measures: Sequence[str], backend: str, n_jobs: int) -> Generator[Finished]:
-    """In this process or in others of this machine."""
-    parallel = Parallel(n_jobs=1 if backend == "serial" else n_jobs, return_as="generator_unordered")
-    yield from parallel(delayed(_train)(*call) for call in _calls(jobs, measures))
-
-
 class _SchedulerLostError(Exception):
     """The scheduler does not answer any more: what was under way is gone, what was handed over is not."""
 
 
-def _on_dask(jobs: Sequence[Job], measures: Sequence[str], n_jobs: int, scheduler: str | None) -> Generator[Finished]:
+def _on_dask(calls: Sequence[tuple[Any, ...]], n_jobs: int, scheduler: str | None) -> Generator[Finished]:
     """On a Dask cluster, whose own executor says which models were lost with the scheduler."""
     with needs_extra("The backend dask", "dask"):
         from dask.distributed import Client, KilledWorker, LocalCluster
@@ -213,7 +201,7 @@ def _on_dask(jobs: Sequence[Job], measures: Sequence[str], n_jobs: int, schedule
         executor = client.get_executor(pure=False)
         lost = False
         # All are awaited even if the scheduler is lost: some may have come in that were not looked at yet.
-        for future in as_completed([executor.submit(_train, *call) for call in _calls(jobs, measures)]):
+        for future in as_completed([executor.submit(_train, *call) for call in calls]):
             try:
                 yield future.result()
             except CancelledError:
@@ -225,9 +213,6 @@ def _on_dask(jobs: Sequence[Job], measures: Sequence[str], n_jobs: int, schedule
                 ) from None
         if lost:
             raise _SchedulerLostError
-
-
-# ---- what is finished ----
 
 
 def _read(store: Path | None) -> dict[str, dict[str, Any]]:
@@ -256,7 +241,7 @@ def _append(store: Path | None, key: str, row: dict[str, Any], seconds: float) -
 
 
 class Clock:
-    """Tells how far a run is and how long it will take, by what is left of its cost."""
+    """Tells how far a run is, and the seconds left by what is left of its cost."""
 
     def __init__(self, cost: float, total: int, done: int, progress: Progress | None) -> None:
         self.cost, self.spent = cost, 0.0
@@ -267,7 +252,6 @@ class Clock:
             progress(done, total, None)
 
     def tick(self, cost: float, models: int) -> None:
-        """Add the cost spent and the models finished."""
         self.spent += cost
         self.done += models
         if self.progress is not None:

@@ -40,16 +40,13 @@ class Limits:
     # ``changes, change_rate, fairness``: the best P-Rule, or the lowest mistreatment, that so many flips can reach; of
     # a weighted test part, flips of so much weight, in rows of mean weight.
     curve: pd.DataFrame
-    # The fewest flips with which the fairest decisions there are can be reached, rounding aside (P-Rule above 0.99,
-    # mistreatment below 0.01: `Criterion.nearly_fair`).
+    # The first `changes` with a fairness beyond `Criterion.nearly_fair`: the fairest there is, rounding aside.
     fair_from: int | None
     switching_point: int | None  # K_s of the paper; for demographic parity of two groups
-    # The smallest K at which the paper's printed allocation is not the best; of two groups.
-    printed_fails_from: int | None
+    printed_fails_from: int | None  # smallest K at which the paper's allocation is not the best; of two groups
     people: int
 
     def at(self, change_rate: float) -> float:
-        """The best fairness with at most this share of decisions changed."""
         allowed = self.curve["change_rate"].to_numpy() <= change_rate + 1e-12
         return float(self.curve["fairness"].to_numpy()[allowed][-1])
 
@@ -59,8 +56,8 @@ def limits_of(
 ) -> Limits:
     """The bound on the test rows, up to a share `most` of decisions changed.
 
-    The switching point and the propositions are for both directions and two groups. `missed`: the share of the
-    disadvantaged group's favourable outcomes that the record is assumed to miss.
+    The switching point and the propositions are for both directions and two groups. `missed`: the share of favourable
+    outcomes that the record is assumed to miss of the disadvantaged group.
     """
     scene = scene_if_missed(scene, missed) if missed else scene
     test, decided, n_groups = scene.test, scene.decisions_test, len(scene.task.groups)
@@ -80,7 +77,6 @@ def limits_of(
 
 
 def _given(scene: Scene) -> dict[str, Any]:
-    """The test rows, for interventions that know group and score."""
     test = scene.test
     others = {"sensitive_features": test.sensitive, "scores": scene.scores_test, "sample_weight": test.weight}
     return {"y_true": test.y, "y_pred": scene.decisions_test} | others
@@ -100,9 +96,8 @@ def interventions_of(scene: Scene) -> pd.DataFrame:
 def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.DataFrame:
     """What rules that do not know the group can expect on the test rows: `commod.theory.blind_curve`.
 
-    P(S | x) is learnt from the features and f's logit by gradient boosting. ``low, high`` also cover a logistic
-    regression in its place. Empty for equalized odds, more than two groups, and groups of fewer than `MIN_OF_GROUP`
-    test rows.
+    P(S | x) is learnt by gradient boosting; ``low, high`` also cover a logistic regression in its place. Empty for
+    equalized odds, more than two groups, and groups of fewer than `MIN_OF_GROUP` test rows.
     """
     train, test = scene.train, scene.test
     sizes = scene.group_sizes
@@ -154,10 +149,9 @@ def price_of(
 ) -> pd.DataFrame:
     """The best accuracy at a level of fairness, minus f's, by share of decisions changed.
 
-    Columns ``known`` ("labels": hindsight; "scores": what f's scores expect, demographic parity only), ``change_rate,
-    difference, people`` (test rows counted, whatever their weight). Rows that miss the level are left out. Under
-    equalized odds at most `MAX_FLIPS_EO` changes are counted, on fewer test rows if need be. With `missed`, f's scores
-    tell nothing.
+    Columns ``known`` ("labels": hindsight; "scores": what f's scores expect, only for demographic parity without
+    `missed`), ``change_rate, difference, people`` (test rows counted). Rows that miss the level are left out. Under
+    equalized odds at most `MAX_FLIPS_EO` changes are counted, on fewer test rows if need be.
     """
     scene = scene_if_missed(scene, missed) if missed else scene
     test, decided, own = scene.test, scene.decisions_test, scene.scores_test

@@ -58,11 +58,10 @@ def tree_f1(scene: Scene, model: Model, class_weight: str | None = None) -> dict
 
 def concept_figures(model: Model) -> dict[str, float]:
     """Size and redundancy of the concepts; NaN where the model has none."""
-    if model.concepts is None:
-        return {"concept_size": float("nan"), "concept_redundancy": float("nan")}
+    known, nan = model.concepts, float("nan")
     return {
-        "concept_size": float(concept_size(model.concepts)),
-        "concept_redundancy": concept_redundancy(model.concepts),
+        "concept_size": nan if known is None else float(concept_size(known)),
+        "concept_redundancy": nan if known is None else concept_redundancy(known),
     }
 
 
@@ -100,7 +99,7 @@ NEAR_ACCURACY = 0.02
 
 
 def near_fairness(fairness: str, of_f: float) -> float:
-    """How far apart two models may be in fairness: 0.05 of P-Rule; of mistreatment, a tenth of f's, at least 0.02."""
+    """How far apart two models may be in fairness; f's own counts where people are compared by label."""
     return max(0.02, 0.1 * of_f) if CRITERIA[fairness].by_label else 0.05
 
 
@@ -109,13 +108,10 @@ class Match:
     """Models of several methods side by side."""
 
     # One row per method, the chosen one first: ``method, title, needs_sensitive, settings, place`` (in its sweep), the
-    # figures, ``predictive_parity_difference, calibration_within_groups`` (missing without positive decisions, or
-    # without probabilities), ``changed`` (people), ``better_0, worse_0, better_1, …`` (changed people by group and by
-    # what it did to them), ``tree_f1``, ``concept_size, concept_redundancy`` (missing without concepts), ``score_move``
-    # (mean |g − f| of the probabilities of those whose decision stays; missing without probabilities), ``overlap``
-    # (Jaccard index of the changed people with the chosen model's), ``comparable``, and of the criterion's figure,
-    # accuracy and change rate the 95 % interval of how much more it is than the chosen model's, on the same people:
-    # ``p_rule_more_low, p_rule_more_high, …``.
+    # figures, those of `predictive_figures` and `concept_figures`, ``changed`` (people), ``better_0, worse_0, …``
+    # (changed people by group and by what it did to them), ``tree_f1``, ``score_move``, ``overlap`` (Jaccard index of
+    # the changed people with the chosen model's), ``comparable``, and of the criterion's figure, accuracy and change
+    # rate the 95 % interval of how much more it is than the chosen model's: ``p_rule_more_low, p_rule_more_high, …``.
     table: pd.DataFrame
     overlaps: pd.DataFrame  # ``title, other, overlap`` for each pair
     calibration: pd.DataFrame  # ``title, mean_f, mean_g, sd_g, count`` by bin of f's score
@@ -143,10 +139,8 @@ def match_models(
     points = pd.concat([sweep.points for sweep in sweeps.values()])
     spread = (max(points[figure].std(), 1e-9), max(points["accuracy"].std(), 1e-9))
     target = sweeps[method].points.iloc[chosen]
-    found = {method: chosen}
-    for name, sweep in sweeps.items():
-        if name != method:
-            found[name] = nearest(sweep.points, target, fairness, spread)
+    others = {name: sweep.points for name, sweep in sweeps.items() if name != method}
+    found = {method: chosen} | {name: nearest(each, target, fairness, spread) for name, each in others.items()}
     models = {name: sweeps[name].models[i] for name, i in found.items()}
     before = scene.decisions_test
     near = near_fairness(fairness, scene.figures(before)[figure])
@@ -185,7 +179,6 @@ def match_models(
 
 
 def _who(scene: Scene, model: Model) -> dict[str, int]:
-    """People by group and by whether the change is to their favour."""
     before, after = scene.decisions_test, model.decisions_test
     good = scene.task.spec.favourable
     counts = {}
@@ -213,11 +206,8 @@ def _more(scene: Scene, figure: str, model: Model, own: Model) -> dict[str, floa
 
 
 def _calibration(scene: Scene, models: Mapping[str, Model]) -> pd.DataFrame:
-    frames = []
-    for name, model in models.items():
-        table = calibration_of(scene, model)
-        if table is not None:
-            frames.append(table.assign(title=METHODS[name].title))
+    tables = {METHODS[name].title: calibration_of(scene, model) for name, model in models.items()}
+    frames = [table.assign(title=title) for title, table in tables.items() if table is not None]
     return pd.concat(frames, ignore_index=True)
 
 

@@ -131,14 +131,10 @@ def run_experiment(
     return target
 
 
-# ---- read from them ----
-
-
 def table1(models: pd.DataFrame, data: str, criterion: str, segments: Segments) -> pd.DataFrame:
-    """Change rate by cell of fairness and accuracy, as in the paper's Table 1, over splits.
+    """Change rate by cell of fairness and accuracy, as in the paper's Table 1: the mean over ``splits``.
 
-    Columns ``method, fairness_q, accuracy_q, change_rate`` (mean over splits), ``low, high`` (95 % interval), ``splits,
-    models``, and where the paper prints the cell, ``printed`` and ``verdict_on_printed``.
+    ``low, high``: its 95 % interval. ``printed``, ``verdict``: where the paper prints the cell.
     """
     here = models[(models["dataset"] == data) & (models["fairness"] == criterion) & (models["error"] == "")]
     cells = cells_by_split(here, segments, criterion)
@@ -194,10 +190,9 @@ def verdict_on_printed(mean: float, low: float, high: float, splits: int, printe
 
 
 def sensitivity_table(models: pd.DataFrame) -> pd.DataFrame:
-    """R² of the paper's three regressions, by data set and range of λ_fair.
+    """R² of the paper's three regressions, by data set and range of λ_fair ("as printed" or "where ours act").
 
-    Change rate, accuracy and P-Rule of g are each regressed on P-Rule and accuracy of f, λ_ratio and λ_fair. Columns
-    ``dataset, range`` ("as printed" or "where ours act"), ``figure, r_squared, printed, models``.
+    Change rate, accuracy and P-Rule of g are each regressed on P-Rule and accuracy of f, λ_ratio and λ_fair.
     """
     frame = models[models["error"] == ""].copy()
     frame["lambda_ratio"] = frame["settings"].str.extract(r"λ_ratio ([\d.]+)", expand=False).astype(float)

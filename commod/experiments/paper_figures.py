@@ -41,10 +41,8 @@ def matched(models: pd.DataFrame, data: str, split: int, methods: tuple[str, ...
 
 
 def tree_f1_by_depth(models: pd.DataFrame, data: str) -> pd.DataFrame:
-    """Figure 4: F1 of a tree on the changes of matched models, ``split, method, depth, f1`` and the models' figures.
-
-    ``f1_balanced`` is that of class-weighted trees, which a result made before they were measured does not have.
-    """
+    """Figure 4: F1 of a tree on the changes of matched models by depth; ``f1_balanced``: of class-weighted trees."""
+    # Results made before it was measured have no ``f1_balanced``.
     kinds = [kind for kind in ("f1", "f1_balanced") if f"tree_{kind}_1" in models]
     rows: list[dict[str, Any]] = []
     for split in sorted(models.loc[models["dataset"] == data, "split"].unique()):
@@ -56,7 +54,6 @@ def tree_f1_by_depth(models: pd.DataFrame, data: str) -> pd.DataFrame:
 
 
 def _cell(row: dict[str, Any]) -> Cell:
-    """The cell of a sweep behind a row of Table 1's grid."""
     for line in lines_of(row["method"], MODELS):
         for cell in line:
             if cell.words == row["settings"]:
@@ -78,10 +75,7 @@ def calibration(models: pd.DataFrame, data: str = "law_school", split: int = 0) 
 
 
 def posthoc_trees(models: pd.DataFrame, data: str = "law_school") -> pd.DataFrame:
-    """Figure 10: P-Rule of f + a tree that imitates FRAPPE's correction, by depth, beside COMMOD's own.
-
-    Columns ``split, model`` ("COMMOD", "FRAPPE" or "FRAPPE + tree"), ``depth, p_rule, accuracy, change_rate``.
-    """
+    """Figure 10: P-Rule of f + a tree that imitates FRAPPE's correction, by depth, beside COMMOD's own."""
     rows: list[dict[str, Any]] = []
     for split in sorted(models.loc[models["dataset"] == data, "split"].unique()):
         scene = prepare(data, seed=int(split))
@@ -101,10 +95,7 @@ def posthoc_trees(models: pd.DataFrame, data: str = "law_school") -> pd.DataFram
 
 
 def example_with_two_concepts(split: int = 0) -> pd.DataFrame:
-    """Figure 2: COMPAS with k = 2, the model nearest to the printed P-Rule.
-
-    Columns ``part`` ("figure", "weight", "loading", "changed"), ``concept, name, value``.
-    """
+    """Figure 2: COMPAS with k = 2, the model nearest to the printed P-Rule, in parts."""
     scene = prepare("compas", seed=split)
     g, figures = _nearest_model(scene)
     of_f = scene.figures(scene.decisions_test)
@@ -128,13 +119,9 @@ def example_with_two_concepts(split: int = 0) -> pd.DataFrame:
 
 def _nearest_model(scene: Scene) -> tuple[Commod, dict[str, float]]:
     """The COMMOD model with two concepts whose P-Rule on test is nearest to the printed one."""
-    best: tuple[Commod, dict[str, float]] | None = None
-    warm_start = WarmStart()  # all differ in λ_fair only
+    found, warm_start = [], WarmStart()  # all differ in λ_fair only
     for value in np.arange(1.0, 6.01, 0.25):
         g = Commod(scene.f, lambda_fair=float(value), lambda_ratio=0.05, lambda_concepts=0.2, n_concepts=2)
         g.fit(**scene.train.fit_arguments, warm_start=warm_start)
-        figures = scene.figures(g.predict(scene.test.X).astype(int))
-        if best is None or abs(figures["p_rule"] - FIGURE2["p_rule"]) < abs(best[1]["p_rule"] - FIGURE2["p_rule"]):
-            best = g, figures
-    assert best is not None
-    return best
+        found.append((g, scene.figures(g.predict(scene.test.X).astype(int))))
+    return min(found, key=lambda each: abs(each[1]["p_rule"] - FIGURE2["p_rule"]))

@@ -13,7 +13,6 @@ from commod.datasets.task import Split, Task
 from commod.explain.model_warnings import Concern, base_model_warnings, first_scores
 from commod.metrics.calibration import auc_of
 
-# Rows on which f is looked at.
 LOOKED_AT = 10_000
 
 
@@ -43,9 +42,8 @@ def preview_data(
 ) -> DataPreview | None:
     """Look at some rows of a table; None if too few people of some kind are among them, but not in `of_each`.
 
-    `some`: rows drawn at random, to judge f by. `of_each`: rows of each group and outcome, to find leaks in. `rows`:
-    how many the table has. `repeats`: columns that identify people with several rows. Raises ChoiceError for unusable
-    data.
+    `some`: drawn at random, to judge f by. `of_each`: of each group and outcome, to find leaks in. `rows`: how many the
+    table has. `repeats`: columns that identify people with several rows. Raises ChoiceError for unusable data.
     """
     leaks = find_leaks(make_task(of_each, choice))
     # Of many groups, those that are hardly among the rows say nothing of f.

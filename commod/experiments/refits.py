@@ -12,14 +12,12 @@ import pandas as pd
 from commod.experiments.scene import Scene, is_large
 from commod.experiments.sweep import Cell, Report, Settings, Shared, about_cell, train_cell
 
-# What is drawn anew: the training rows, or the split of all rows.
 Drawn = Literal["rows", "splits"]
 # Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
 SolvedPaths = dict[int, Mapping[Any, Any]]
 
-# As many refits as take some five seconds on one core, in tens, and at least 30. How many is counted from the size of
-# the encoded table, not timed: a model gets the same refits on every machine. A refit of the default solver takes about
-# so many seconds, and so many more for each number in the table.
+# As many refits as take some five seconds on one core, in tens, and at least 30: so many seconds each, and so many more
+# for each number in the encoded table. Not timed, so that a model gets the same on every machine.
 SECONDS, EACH, PER_NUMBER = 5.0, 0.06, 3e-7
 MIN_REFITS = 30
 # Other splits of a scene, and the seed of the first: the app offers smaller ones.
@@ -41,19 +39,16 @@ class Refits:
 
     @classmethod
     def joined(cls, parts: Sequence[Refits]) -> Refits:
-        """The refits of several parts together."""
         frames = ([getattr(part, name) for part in parts] for name in ("figures", "shares"))
         changes = np.stack([part.changes for part in parts]).sum(axis=0, dtype=np.int32)
         return cls(changes, *(pd.concat(each, ignore_index=True) for each in frames))
 
     @property
     def nbytes(self) -> int:
-        """Approximate size, for caches."""
         return int(self.changes.nbytes + self.figures.to_numpy().nbytes + self.shares.to_numpy().nbytes)
 
     @property
     def share(self) -> np.ndarray:
-        """Of each test row, the share of refits that change it."""
         return np.asarray(self.changes / len(self))
 
     @property
@@ -64,7 +59,6 @@ class Refits:
 
     @property
     def spread(self) -> pd.DataFrame:
-        """Of each key figure, ``mean`` and ``sd`` over the refits."""
         return self.figures.agg(["mean", "std"]).T.set_axis(["mean", "sd"], axis=1)
 
 
@@ -155,5 +149,4 @@ def points_on_splits(scene: Scene, cells: Sequence[Cell], fairness: str, report:
 
 
 def _decide(scene: Scene, cell: Cell, fairness: str, shared: Shared) -> np.ndarray:
-    """What a model that is trained on a scene decides on its test rows."""
     return (train_cell(scene, cell, fairness, shared).margin(scene.test) > 0).astype(int)

@@ -26,7 +26,6 @@ from commod.models.threshold import ONE_HALF, logit_of
 # An uploaded table with more rows than this is large: some methods would take minutes on all rows. Data sets that ship
 # never count as large, so that their figures are those of the paper.
 LARGE = 20_000
-# The checks that decisions alone answer.
 AT_HAND = ("right", "sure")
 # Training rows of a large table that the methods other than COMMOD learn from.
 MAX_SAMPLE = 10_000
@@ -65,15 +64,12 @@ class Scene:
 
     @property
     def line(self) -> float:
-        """The logit of the threshold."""
         return logit_of(self.threshold)
 
     def probabilities(self, margin: np.ndarray) -> np.ndarray:
-        """Of the positive class, where a logit lies so far above the cut-off."""
         return np.asarray(1.0 / (1.0 + np.exp(-(margin + self.line))))
 
     def margin_of_f(self, X: pd.DataFrame) -> np.ndarray:
-        """How far f's logit lies above the cut-off."""
         return base_logits(self.f, X) - self.line
 
     @property
@@ -83,22 +79,18 @@ class Scene:
 
     @property
     def decisions_test(self) -> np.ndarray:
-        """Of f."""
         return (self.logit_test > 0).astype(int)
 
     @property
     def scores_test(self) -> np.ndarray:
-        """Of f."""
         return self.probabilities(self.logit_test)
 
     @property
     def certainty_test(self) -> np.ndarray:
-        """F's probability for its own decision."""
         return certainty(self.logit_test, self.line)
 
     @property
     def decisions_train(self) -> np.ndarray:
-        """Of f."""
         return (self.logit_train > 0).astype(int)
 
     @property
@@ -107,7 +99,6 @@ class Scene:
         return logits_of_probabilities(self.scores_train, len(self.train), "f") - self.line
 
     def figures(self, decisions: np.ndarray) -> dict[str, float]:
-        """The key figures of decisions on the test rows."""
         test = self.test
         counts = counts_of_codes(
             test.sensitive, len(self.task.groups), test.y, self.decisions_test, decisions, test.weight
@@ -130,7 +121,6 @@ class Scene:
 
     @cached_property
     def group_sizes(self) -> np.ndarray:
-        """Test rows of each group."""
         return np.bincount(self.test.sensitive, minlength=len(self.task.groups))
 
     @property
@@ -317,7 +307,6 @@ def trained_on(task: Task, base_model: str, seed: int) -> Scene:
 
 
 def _forget_scenes(data: str) -> None:
-    """Forget the scenes of a data set that must go."""
     with _guard:
         for key in [key for key in _scenes if key.data == data]:
             del _scenes[key]

@@ -21,7 +21,6 @@ class Segments:
     source: str
 
     def fairness_range(self, q: int, criterion: str) -> str:
-        """Segment q (1 to 4) of fairness in words."""
         cuts = [f"{cut:.2f}" for cut in self.fairness]
         first, last = ("below", "and above") if CRITERIA[criterion].upward else ("above", "and below")
         return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"
@@ -88,11 +87,9 @@ def mark_frontiers(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def cell_table(points: pd.DataFrame, *, count_unchanged: bool = True) -> pd.DataFrame:
-    """Mean change rate of each method in each cell of fairness and accuracy (the paper's Table 1).
+    """Mean ``change_rate`` and number of ``models`` of each method in each cell of fairness and accuracy (Table 1).
 
-    One row per ``method, fairness_q, accuracy_q`` with a model: ``change_rate`` and ``models``. Without
-    `count_unchanged`, models that change nobody are left out: their number says more about the sweep than about the
-    method.
+    Models that change nobody may be left out: their number says more about the sweep than about the method.
     """
     counted = points if count_unchanged else points[points["change_rate"] > 0]
     cells = counted.groupby(["method", "fairness_q", "accuracy_q"], sort=False)["change_rate"]
@@ -109,10 +106,7 @@ def cells_by_split(points: pd.DataFrame, segments: Segments, criterion: str, **h
 
 
 def mark_fewest(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mark which of the methods that need no group changes fewest in each cell.
-
-    Adds ``blind`` (needs no group), ``contested`` (two or more such methods are in the cell) and ``fewest``.
-    """
+    """Mark in ``fewest`` which of the ``blind`` methods change fewest in each cell; ``contested``: two or more meet."""
     blind = ~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)
     cell = [cells["fairness_q"], cells["accuracy_q"]]
     contested = blind.groupby(cell).transform("sum") >= 2

@@ -1,7 +1,6 @@
-"""Where data of one's own open: all forms of the update tried on people held out of the training rows.
+"""Where data of one's own open, judged on people held out of the training rows; the test rows are not touched.
 
 They open with the form that none of the others beats, at the least λ_fair that buys half of the fairness within reach.
-The test rows are not touched.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from commod.models import Commod, WarmStart
 from commod.models.evaluation import collapse_in_words, judged_elsewhere
 from commod.wording import with_capital
 
-# What is tried; all of it stands on the slider.
 TRIED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 # To the solver, for a trial: as near as it comes to the points on its way.
 QUICK = {"tol": 1e-4}
@@ -61,7 +59,6 @@ class Trial:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Arguments of `Commod`."""
         return {"lambda_fair": self.lambda_fair, "update": self.update}
 
     @property
@@ -70,12 +67,10 @@ class Trial:
 
     @property
     def is_useful(self) -> bool:
-        """Whether it changes somebody and is still a model."""
         return self.sound and self.changed > 0
 
     @property
     def wrong(self) -> float:
-        """The share of all people whose change is wrong by the record."""
         return self.changed * (1.0 - self.right)
 
 
@@ -189,7 +184,6 @@ class _HeldOut:
         return are_treated_alike(self.groups, self.logit > 0)
 
     def gains(self, fairness: float) -> bool:
-        """Whether this is much fairer than f."""
         start = self.of_f.fairness
         return fairness - start >= LEAST_GAIN * (1.0 - start)
 
@@ -213,7 +207,6 @@ class _HeldOut:
         return self.fairest()
 
     def fairest(self) -> float:
-        """Of the models tried so far."""
         return max((trial.fairness for trial in self._trials.values() if trial.is_useful), default=0.0)
 
     def all_useful(self) -> list[Trial]:
@@ -263,13 +256,11 @@ class _HeldOut:
         )
 
     def shown(self, fairness: float, *, named: bool = True) -> str:
-        """Fairness (1 is fair) as its figure."""
         criterion = CRITERIA[self.fairness]
         value = criterion.figure.show(criterion.share(fairness))
         return f"{criterion.figure.in_sentence} {value}" if named else value
 
     def in_words(self, trial: Trial) -> str:
-        """What a model does."""
         return (
             f"{self.shown(trial.fairness)}, accuracy {trial.accuracy:.1%}, {trial.changed:.1%} of decisions changed, "
             f"{trial.right:.0%} of these right by the record, f {SURE:.0%} sure of {trial.sure:.0%} of them"

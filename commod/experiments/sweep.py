@@ -31,9 +31,7 @@ FINEST = 1 / 64
 Report = Callable[[float], None]
 Settings = tuple[tuple[str, Any], ...]
 
-# Of a point, before its figures.
 ABOUT_POINT = "method title needs_sensitive fairness dataset base_model split knob value settings seed".split()
-# Short names of constructor arguments, as they stand beside a point.
 SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts", "penalty": "C"}
 # How strongly methods regularise where they are compared; `python -m tests.benchmarks.tuned --choose` writes it.
 STRENGTHS = Path(__file__).with_name("strengths.json")
@@ -52,7 +50,6 @@ def concept_settings(task: Task) -> dict[str, Any]:
 
 @cache
 def _strengths() -> dict[str, dict[str, dict[str, float]]]:
-    """By data set, criterion and method."""
     return json.loads(STRENGTHS.read_text(encoding="utf-8"))
 
 
@@ -73,7 +70,6 @@ class Cell:
 
     @property
     def words(self) -> str:
-        """The settings as they stand beside a point."""
         method = METHODS[self.method]
         assert method.knob is not None
         parts = [f"{method.knob.label} {self.value:g}"]
@@ -111,9 +107,8 @@ def lines_of(
 ) -> list[list[Cell]]:
     """The cells of a method's sweep, in lines that differ in the knob only.
 
-    Every method gets the same number. Values lie evenly between those declared; `sweep_method` places them better.
-    `models`: how many cells, with one seed; default `EFFORT`, or `EFFORT_LARGE` for a large `task`. `form`: further
-    arguments of all models.
+    Every method gets the same number: `models`, with one seed, or `EFFORT`, or `EFFORT_LARGE` for a large `task`.
+    Values lie evenly between those declared; `sweep_method` places them better. `form`: further arguments of all.
     """
     method = METHODS[name]
     if method.knob is None:
@@ -285,8 +280,7 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = No
 def as_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of one criterion on one scene as points, with ``best``: no model of the same method beats it.
 
-    Columns `ABOUT_POINT`, the key figures on test, and ``right, sure`` (the share of changes that are right by the
-    record, and that of which f was sure; missing where nobody changed), as far as the rows have them.
+    Columns `ABOUT_POINT`, the key figures on test, and those of `Scene.shares`, as far as the rows have them.
     """
     methods = [METHODS[name] for name in rows["method"]]
     points = rows.assign(

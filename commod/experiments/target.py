@@ -1,8 +1,7 @@
 """The paper's Eq. 1 the way it is asked: "at least this fair, at most so many changes" in, a setting out.
 
-Candidates are judged on people that neither f nor g was trained on, by cross-validation within the training rows. The
-whole line of λ_fair costs little more than its last point (`WarmStart`), so a grid with one refinement is both quicker
-and easier to repeat than a sampler.
+Candidates are judged by cross-validation within the training rows. The whole line of λ_fair costs little more than its
+last point (`WarmStart`), so a grid with one refinement is quicker and easier to repeat than a sampler.
 """
 
 import math
@@ -93,12 +92,10 @@ class Target(Asked):
 
     @property
     def met(self) -> bool:
-        """Whether a setting meets the limits."""
         return self.settings is not None
 
     @property
     def answer(self) -> str:
-        """The result in words."""
         asked = f"{_fair_words(self.criterion, self.min_fairness)} with at most {self.max_change:.1%} changed"
         limits, sure, shown = "both limits", "", self.validation
         if self.max_sure is not None:
@@ -230,11 +227,7 @@ def find_settings(
 
 
 class Search:
-    """Settings tried so far, and what is known of each.
-
-    `form`: what all of them have in common. `new_people`: sizes of the test part by group and label, (groups, 2).
-    `rows`: its rows of each group.
-    """
+    """Settings tried so far, and what is known of each; `form`: what all of them have in common."""
 
     def __init__(
         self, train: Split, f: BaseModel, form: dict[str, Any], asked: Asked, new_people: np.ndarray, rows: np.ndarray
@@ -325,7 +318,6 @@ class Search:
         return fairest, min(tried, key=lambda each: tried[each]["promised_changes"])
 
     def in_words(self, lambdas: Lambdas) -> str:
-        """What a setting does on held-out people."""
         found = self.tried[lambdas]
         return (
             f"{_value_words(self.criterion.name, found['fairness'])}, {found['change_rate']:.1%} changed, on held-out "
@@ -333,7 +325,6 @@ class Search:
         )
 
     def model(self, lambdas: Lambdas, k: int) -> Commod:
-        """Trained at a setting on all training rows."""
         return self._fit(lambdas, k, self.f, self.train, probabilities(base_logits(self.f, self.train.X)), WarmStart())
 
     def _fit(

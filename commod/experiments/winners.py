@@ -17,7 +17,6 @@ from commod.models.competitors import METHODS
 from commod.uploads.limits import count_of
 
 Place = tuple[int, int]  # segment of fairness and of accuracy, from 1
-# By how many standard errors two methods differ in a cell.
 Apart = Callable[[str, str, Place], float]
 # Of being right about all cells at once.
 CONFIDENCE = 0.95
@@ -45,8 +44,6 @@ def claims_of(
     """What can be claimed of cells, the least fair and least accurate first.
 
     `cells`: ``method, fairness_q, accuracy_q, change_rate`` as written, and ``sound`` if some models may not be.
-    `apart`: by how many standard errors two methods differ in a cell (Holm's correction is applied). `by_split`: other
-    splits.
     """
     counted = ~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)
     if "sound" in cells:
@@ -125,10 +122,9 @@ def _won(name: str, claims: Sequence[Claim]) -> str:
 
 
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:
-    """By how many standard errors the mean change rates of two methods in a cell differ.
+    """By how many standard errors the mean change rates of two methods in a cell differ, on the same people.
 
-    Both are counted on the same people: for each, the share of a method's models that change the decision. `points`:
-    those of the sweeps in order, with ``fairness_q, accuracy_q``; models that change nobody do not count.
+    `points`: those of the sweeps in order, with ``fairness_q, accuracy_q``; models that change nobody do not count.
     """
     counted = points.assign(at=points.groupby("method").cumcount())
     counted = counted[counted["change_rate"] > 0]
@@ -148,9 +144,6 @@ def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFr
         return mean / error if error else 0.0
 
     return apart
-
-
-# ---- the best of all models ----
 
 
 class BestAndOwn(NamedTuple):

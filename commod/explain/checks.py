@@ -94,11 +94,7 @@ def explain_certainty(certain: Any, before: Any, after: Any) -> pd.DataFrame:
 
 
 def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
-    """Of the changed decisions, how many f was sure of and, where labels are given, how many are right by them.
-
-    `certain` is f's probability for its own decision (`certainty`). Returns ``sure`` and ``right``, each with the
-    number of changed decisions behind it.
-    """
+    """Of how many changed decisions f was ``sure`` and, with labels, how many are ``right``, beside all changed."""
     after = np.asarray(after)
     changed = np.asarray(before) != after
     whole = int(changed.sum())
@@ -149,7 +145,6 @@ class Check:
 
     @property
     def bounds(self) -> str:
-        """The bounds in words."""
         if self.rated:
             return f"{self.rated} {self.why}"
         side, beyond = ("or more", "less than") if self.direction > 0 else ("or less", "more than")
@@ -167,7 +162,6 @@ class Check:
         return in_percent(value, usual)  # it is a bound: 1 of 3 is "33%"
 
 
-# Every check by name, in the order in which they are read.
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in (
@@ -242,19 +236,16 @@ class Answer:
 
     @property
     def word_and_sign(self) -> tuple[str, str]:
-        """The mark as it is shown."""
         return MARKS[self.mark]
 
     @property
     def why_open(self) -> str:
-        """Why it is not known."""
         if self.whole:
             return "too few people" if self.check.name == "merit" else "f's probabilities are not known"
         return "no merit is declared" if self.check.name == "merit" else "nobody changes"
 
     @property
     def share(self) -> str:
-        """The share as it is written."""
         return self.check.show(self.value)
 
     @property
@@ -297,12 +288,10 @@ def check_record(record: pd.DataFrame) -> Answer:
 
 def check_certainty(certain: Any, before: Any, after: Any) -> Answer:
     """How sure was f? Arguments as of `explain_certainty`."""
-    changed = np.asarray(before) != np.asarray(after)
-    sure = np.asarray(certain) > SURE
-    part, whole = int((sure & changed).sum()), int(changed.sum())
+    part, whole = counts_of_changes(certain, before, after)["sure"]
     if not whole:
         return _nobody("sure")
-    share, everyone = CHECKS["sure"].show(part / whole), in_percent(float(sure.mean()), 0)
+    share, everyone = CHECKS["sure"].show(part / whole), in_percent(float((np.asarray(certain) > SURE).mean()), 0)
     sentence = (
         f"f was more than {SURE:.0%} sure of its decision in {part:,} of the {whole:,} cases that changed ({share}), "
         f"and in {everyone} of all."

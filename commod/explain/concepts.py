@@ -89,7 +89,6 @@ def _share(changed: np.ndarray, among: np.ndarray) -> Any:
 
 
 def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) -> str:
-    """Say in words whom the concept describes and what became of them."""
     if loadings is None:
         return "This concept is empty: none of its features is needed at this setting."
     heaviest = abs(loadings["loading"].iloc[0])

@@ -138,9 +138,8 @@ def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.Data
         to the second, each less than 1 away from its share.
     """
     people = count_hundred(task, rows, before, after)
-    names = {code: {"group": task.groups[code]} for code in people}
-    found = pd.DataFrame.from_dict({code: names[code] | row for code, row in people.items()}, orient="index")
-    return found.rename_axis("code")
+    named = {code: {"group": task.groups[code]} | row for code, row in people.items()}
+    return pd.DataFrame.from_dict(named, orient="index").rename_axis("code")
 
 
 def count_hundred(task: Task, rows: Split, before: Any, after: Any) -> dict[int, dict[str, Any]]:
@@ -220,19 +219,16 @@ def _best_separated(
     found = []
     for code in asked:
         ones = codes == code
-        a, b = _by_level(own, ones, own_test) if levels else (own, own_test)
-        found.append((*_tells(a.to_numpy(), ones, b.to_numpy(), groups_test == code), int(code)))
+        a, b = (part.to_numpy() for part in (_by_level(own, ones, own_test) if levels else (own, own_test)))
+        turn = 1.0 if a[ones].mean() >= a[~ones].mean() else -1.0
+        found.append((*auc_with_interval(turn * b, groups_test == code), int(code)))
     return max(found)
-
-
-def _tells(own: Any, ones: Any, own_test: Any, ones_test: Any) -> tuple[float, float, float]:
-    turn = 1.0 if own[ones].mean() >= own[~ones].mean() else -1.0
-    return auc_with_interval(turn * own_test, ones_test)
 
 
 def _by_level(levels: pd.Series, ones: NDArray[np.bool_], levels_test: pd.Series) -> tuple[pd.Series, pd.Series]:
     """Share of a group among the training rows of the same level, for rows of either part."""
     shares = pd.Series(ones, dtype=float).groupby(levels.astype(object).to_numpy()).mean()
-    both = (part.astype(object).map(shares).astype(float).fillna(float(ones.mean())) for part in (levels, levels_test))
-    own, own_test = both
+    own, own_test = (
+        part.astype(object).map(shares).astype(float).fillna(float(ones.mean())) for part in (levels, levels_test)
+    )
     return own, own_test

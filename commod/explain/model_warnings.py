@@ -44,7 +44,6 @@ class Concern:
 
     @property
     def is_question(self) -> bool:
-        """Whether nothing may be drawn before it is answered."""
         return self.kind in ("turned", "worse")
 
 

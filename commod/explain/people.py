@@ -18,7 +18,6 @@ from commod.metrics.counts import as_binary, tally, wilson_interval
 from commod.models.estimator import Commod
 
 FIFTHS = "fifths of the population"
-# Depths of the trees that are fitted to the changes.
 DEPTHS = range(1, 7)
 # A tree of six questions needs no more rows than this, and takes seconds with more.
 MAX_ROWS = 10_000
@@ -53,9 +52,8 @@ def explain_tree(
     """Fit trees of these depths to 1[Ŷ ≠ Ŷ^f] on some rows, and read the one of `depth` out on others.
 
     The trees see features in original units. They are fitted where g was (`X_fit`) and judged where it was not
-    (`X`), so that a tree which memorises scattered changes gets no credit for it.
-    With ``class_weight="balanced"`` those who changed weigh as much as all others together: few change, and a tree
-    without weights may find it best to say "unchanged" of everybody.
+    (`X`): memorised changes earn nothing. ``class_weight="balanced"`` lets those who changed weigh as much as all
+    others together: few change, and a tree may find it best to say "unchanged" of everybody.
     """
     if depth not in DEPTHS:
         raise ValueError(f"depth must be a whole number from {DEPTHS[0]} to {DEPTHS[-1]}, got {depth!r}.")
@@ -115,7 +113,6 @@ def _read(
 
 
 def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, whole: bool) -> tuple[str, str]:
-    """Words for going left (≤) and right (>) in original units."""
     column, level = encoder.origin_[feature]
     label = task.label(column)
     if level is not None:
@@ -150,9 +147,6 @@ FEW = 30
 # Of a category, so many of its most frequent levels become segments.
 MAX_LEVELS = 12
 SHARES = ("changed", "better", "worse")
-
-
-# ---- The people. ----
 
 
 def explain_people(
@@ -234,9 +228,6 @@ def leaf_words(tree: ChangeTree) -> dict[int, str]:
     return words
 
 
-# ---- What became of each group. ----
-
-
 def explain_outcomes(task: Task, y: Any, sensitive: Any, before: Any, after: Any) -> pd.DataFrame:
     """How many of each group and label were decided 1 before and are now: true and false positives, in people.
 
@@ -269,9 +260,6 @@ def explain_outcomes(task: Task, y: Any, sensitive: Any, before: Any, after: Any
     frame["rate_before"], frame["rate_after"] = frame["before"] / sizes, frame["after"] / sizes
     frame["low"], frame["high"] = wilson_interval(frame["after"], frame["count"])
     return frame.assign(enough=frame["count"] >= FEW)
-
-
-# ---- Segments. ----
 
 
 @dataclass(frozen=True)

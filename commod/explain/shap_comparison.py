@@ -62,7 +62,6 @@ def explain_with_shap(
     callback : callable
         Called with the share done; an exception it raises ends the work.
     """
-    warm_up()
     rng = np.random.default_rng(0)
     table = _Codes(X)
     rows = table.codes[np.sort(rng.permutation(len(X))[:n_rows])]
@@ -115,10 +114,9 @@ def explain_person_with_shap(
 ) -> pd.DataFrame:
     """Explain one person's change (`x`, one row) by SHAP, signed; backgrounds are rows of `X`.
 
-    Returns one row per column: ``label, shap`` (mean over the redraws), ``shap_low, shap_high``. With the average
-    change over the background (``attrs["average"]``) the mean adds up to the person's change.
+    Columns as in `ShapComparison.features`; with the average change over the background (``attrs["average"]``) they
+    add up to the person's change.
     """
-    warm_up()
     table = _Codes(X)
     change = _change_of_codes(g, table)
     row = _Codes(x[X.columns]).codes
@@ -138,7 +136,7 @@ def _explainers(
     change: Callable[[np.ndarray], np.ndarray], table: _Codes, n_background: int, redraws: int
 ) -> Iterator[Any]:
     """SHAP's permutation explainers, each with another background."""
-    Permutation, Independent = _shap()
+    Permutation, Independent = warm_up()
     for draw in range(redraws):
         background = table.codes[np.random.default_rng(1 + draw).permutation(len(table.codes))[:n_background]]
         yield Permutation(change, Independent(background, max_samples=n_background), seed=0)
@@ -151,20 +149,15 @@ def _features(task: Task, X: pd.DataFrame, shap: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"label": labels} | values, index=pd.Index(X.columns, name="column"))
 
 
-def _shap() -> tuple[Any, Any]:
-    """SHAP's permutation explainer and its masker; they take seconds to import: only who compares pays."""
+@cache
+def warm_up() -> tuple[Any, Any]:
+    """SHAP's permutation explainer and its masker, imported and compiled: that is no part of explaining."""
     with needs_extra("A comparison with SHAP", "app"):
         from shap.explainers import Permutation
         from shap.maskers import Independent
-    return Permutation, Independent
-
-
-@cache
-def warm_up() -> None:
-    """Let SHAP import and compile what it compiles at its first call, so that this is not counted as explaining."""
-    Permutation, Independent = _shap()
     rows = np.arange(8.0).reshape(4, 2)
     Permutation(lambda x: x.sum(axis=1), Independent(rows), seed=0)(rows[:1], max_evals=5, silent=True)
+    return Permutation, Independent
 
 
 def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
@@ -181,11 +174,7 @@ def _own_contributions(g: Commod, X: pd.DataFrame) -> np.ndarray:
 
 
 def _change_of_codes(g: Commod, table: _Codes) -> Callable[[np.ndarray], np.ndarray]:
-    """The change logit g − logit f (or balance − logit f) as a function of coded rows.
-
-    SHAP calls it for every row, so building a DataFrame would be most of the work. Where f starts with the same
-    encoding as r, codes are looked up in a table once for both.
-    """
+    """The change as a function of coded rows; without a DataFrame for each, where f starts with the encoding of r."""
     f = g.base_model_
     encoder = g.encoder_
     shared = isinstance(f, Pipeline) and len(f) == 2 and isinstance(f[0], TabularEncoder)

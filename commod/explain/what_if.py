@@ -66,7 +66,6 @@ class FeatureRange:
         return (text.rstrip("0").rstrip(".") if self.decimals else text).replace("-", "−")
 
     def distance(self, before: Any, after: Any) -> Any:
-        """Size of an edit in standard deviations; either side may be an array or a Series."""
         if self.is_number:
             return np.abs(after - before) / self.sd
         return np.where(np.asarray(after != before), 1.0, 0.0) / self.sd
@@ -334,7 +333,6 @@ class _Side:
         self.done = False
 
     def values(self) -> np.ndarray:
-        """What to try next, nearest first; nothing where the search is over."""
         end = self.last if self.outer is None else round(self.outer / self.known.step) - self.sign
         count = self.sign * (end - self.inner)
         if self.done or count <= 0:
@@ -362,7 +360,6 @@ class _Side:
         return float(self.known.distance(self.own, self.outer))
 
 
-# From rows to logits of the positive decision.
 Margin = Callable[[pd.DataFrame], NDArray[np.float64]]
 
 

@@ -13,7 +13,6 @@ from commod.metrics.counts import as_binary, as_weight, codes_of_groups, effecti
 N_BINS = 10
 N_BOOTSTRAP = 400
 
-# Labels, scores, and the bin of each.
 _Binned = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 
@@ -214,11 +213,7 @@ def auc_of(score: Any, label: Any) -> float:
 
 
 def auc_with_interval(score: Any, label: Any) -> tuple[float, float, float]:
-    """AUC of a number for label 1 against label 0, with DeLong's 95 % interval; NaN where one of them is missing.
-
-    The chance that a person of label 1 has a larger number than one of label 0, ties counted half (DeLong, DeLong and
-    Clarke-Pearson 1988).
-    """
+    """AUC of a number for label 1 against label 0, with DeLong's 95 % interval (1988); NaN where one is missing."""
     return _interval(_placements(score, label, (None, None)), (None, None), 0.95, 0.0)
 
 
@@ -243,7 +238,6 @@ def compare_auc(
 
 
 def _of_each(score: Any, label: Any) -> tuple[Values, Values]:
-    """Scores of label 1 and of label 0."""
     values, is_one = np.asarray(score, dtype=float), np.asarray(label) == 1
     return values[is_one], values[~is_one]
 
@@ -267,7 +261,6 @@ def _interval(
 
 
 def _mean(values: Values, weight: Weight) -> tuple[float, float]:
-    """The mean and its variance."""
     if weight is None:
         return float(values.mean()), float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
     mean = float(np.average(values, weights=weight))

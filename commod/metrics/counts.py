@@ -32,7 +32,6 @@ class Tally:
 
     @property
     def sizes(self) -> Counts:
-        """Rows of each group."""
         return sizes_of_groups(self.rows)
 
 

@@ -24,8 +24,6 @@ from commod.metrics.counts import Counts, Tally, compared_groups, effective_size
 Values = NDArray[np.float64]
 
 
-# ---- On counts (..., groups, label, prediction …): vectorised over leading axes, for the bootstrap. ----
-
 # Cells of the counts of one model, and of two.
 LABEL, DECISION = np.ogrid[:2, :2]
 OF_TWO, BEFORE, AFTER = np.ogrid[:2, :2, :2]  # the label, the decisions of f and of g
@@ -54,7 +52,6 @@ class Share:
         return self.rates(self.of_all(counts))
 
     def of_all(self, counts: Counts) -> Counts:
-        """Counts of all groups together."""
         return np.asarray(counts.sum(axis=-1 - self.part.ndim))
 
 
@@ -100,9 +97,6 @@ class Extremes:
 P_RULE = Extremes((POSITIVE,), ratio=True)
 # The figures of decisions that two groups attain.
 ATTAINED = {"p_rule": POSITIVE, "p_rule_of_negative": NEGATIVE, "delta_tpr": TPR, "delta_fpr": FPR}
-
-
-# ---- On predictions. ----
 
 
 def accuracy(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:

@@ -94,12 +94,10 @@ class Figure:
 
     @property
     def in_sentence(self) -> str:
-        """The title as it stands within a sentence."""
         return _in_sentence(self.title)
 
     @property
     def short_in_sentence(self) -> str:
-        """The short title as it stands within a sentence."""
         return _in_sentence(self.short_title)
 
     @property
@@ -109,12 +107,10 @@ class Figure:
 
     @property
     def fairer(self) -> str:
-        """Which way along an axis is fairer."""
         return "" if not self.fair else "fairer →" if self.direction > 0 else "← fairer"
 
     @property
     def format(self) -> str:
-        """For `format` and for charts; `show` also writes a minus as such."""
         return ".1%" if self.percent else ".3f"
 
     def is_better(self, value: float, than: float) -> bool:
@@ -130,7 +126,6 @@ class Figure:
         return _minus(f"{100 * value:+z.1f} points" if self.percent else f"{value:+z.3f}")  # z: no minus before 0.0
 
     def show_interval(self, low: float, high: float, *, difference: bool = False) -> str:
-        """An interval in brackets; its unit is that of the value in front of it."""
         show = self.show_difference if difference else self.show
         return f"[{show(low)}, {show(high)}]".replace("%", "").replace(" points", "")
 
@@ -165,7 +160,6 @@ def _gap(name: str, title: str, meaning: str, *shares: Share, **more: Any) -> Fi
     return Figure(name, title, meaning, Extremes(shares), direction=-1, fair="0", **more)
 
 
-# Every figure by name, in the order of tables.
 FIGURES: dict[str, Figure] = {
     figure.name: figure
     for figure in (
@@ -385,7 +379,6 @@ class Criterion:
         return f"{self.noun} of {limit:g} or {'more' if self.upward else 'less'}"
 
 
-# Every criterion of fairness by name.
 CRITERIA: dict[str, Criterion] = {
     criterion.name: criterion
     for criterion in (

@@ -42,7 +42,6 @@ from commod.metrics.figures import FIGURES, Figure, figure_of, figures_of_counts
 N_BOOTSTRAP = 1000
 # People added to each of the four cells (Ŷ^f, Ŷ^g) of a stratum: for every rate of one model that is Jeffreys' prior.
 PRIOR = 0.25
-# Of an interval.
 Ends = tuple[float, float]
 
 
@@ -203,7 +202,6 @@ def _of_extremes(
         return {}
 
     def ends(axis: int | None) -> Ends:
-        """Of the model whose decisions are left when the other's are summed over."""
         own = [figure.counted(each if axis is None else each.sum(axis=axis), rows) for each in (counts, squares)]
         return interval_of_extremes(formula, own[0], own[1], confidence)
 
@@ -229,8 +227,7 @@ def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
 def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, confidence: float) -> Ends:
     """The interval of one model's figure, from counts and from those of the squared weights.
 
-    A sum of two differences is an extreme over pairs of pairs. The two are of different people, so reaches add up
-    squared.
+    A sum of two differences, of different people, is an extreme over pairs of pairs: reaches add up squared.
     """
     rates = [share.rates(counts) for share in figure.shares]
     people = [effective_size(share.people(counts), share.people(squares)) for share in figure.shares]
@@ -253,7 +250,6 @@ def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, conf
 
 @cache
 def _pairs(n: int) -> tuple[NDArray[np.intp], ...]:
-    """First and second of all ordered pairs of n."""
     return np.nonzero(~np.eye(n, dtype=bool))
 
 

@@ -1,7 +1,4 @@
-"""The adversary that reads S from one number, solved to its optimum instead of trained step by step.
-
-That of more than two groups is sought on bins of the score, and exact in the end.
-"""
+"""The adversary that reads S from one number, solved to its optimum instead of trained step by step."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,7 +19,7 @@ def sigmoid(z: Array) -> Array:
 
 
 def log_losses(z: Array, y: Array) -> tuple[Array, Array]:
-    """Cross-entropy of each label y against its logit z, and the probabilities σ(z), from one exponential."""
+    """Cross-entropy of each label y against its logit z, and the probabilities, from one exponential."""
     e, probability = _odds(z)
     loss = np.maximum(z, 0.0)
     loss -= y * z
@@ -31,7 +28,7 @@ def log_losses(z: Array, y: Array) -> tuple[Array, Array]:
 
 
 def _odds(z: Array) -> tuple[Array, Array]:
-    """1 + e^-|z|, and from it the probabilities σ(z)."""
+    """1 + e^-|z|, and the probabilities σ(z)."""
     e = np.abs(z)
     np.exp(np.negative(e, out=e), out=e)
     probability = np.where(z >= 0, 1.0, e)
@@ -41,7 +38,7 @@ def _odds(z: Array) -> tuple[Array, Array]:
 
 
 def cross_entropy(z: Array, y: Array, parts: Array | None = None) -> tuple[float, Array]:
-    """Mean cross-entropy, by `parts` (n,), which add up to 1, a weighted mean; and the probabilities."""
+    """Mean cross-entropy, weighted by `parts` (n,), which add up to 1; and the probabilities."""
     loss, probability = log_losses(z, y)
     return float(loss.mean() if parts is None else loss @ parts), probability
 
@@ -65,10 +62,7 @@ class AdversaryFit:
 
 
 def questions(sensitive: Array, n_groups: int) -> Array:
-    """What the adversary is asked of each row, as 0 and 1, (questions, n).
-
-    Of two groups, whether a row is of the second. Of more, one against the rest for each group.
-    """
+    """What the adversary is asked of each row, 0 or 1, (questions, n): of two groups the second, of more each."""
     if n_groups == 2:
         return (sensitive == 1).astype(float)[None]
     return (sensitive == np.arange(n_groups)[:, None]).astype(float)
@@ -84,11 +78,10 @@ SMALL_GROUP = 200
 def question_weights(people: Array) -> Array:
     """How much each question counts in the adversary's loss, (questions,), from the number of people in each group.
 
-    Of two groups there is one question, which counts 1. Of more, what a score tells about a group of the share π is
-    about π(1 − π) times how far its scores lie apart from the others': by itself the loss would see the large groups
-    and no others, and fairness is about the worst-off. Each question is divided by 4π(1 − π), as if its group were one
-    half of all, and by 2, since two such groups would be asked about twice. A group of n people counts for less, n/(n +
-    SMALL_GROUP), so that twelve do not steer the model.
+    Of more than two groups, what a score tells about a group of the share π is about π(1 − π) times how far its scores
+    lie apart from the others': the loss would see large groups only, and fairness is about the worst-off. So each
+    question is divided by 4π(1 − π), as if its group were one half of all, and by 2, since two such groups would be
+    asked about twice. A group of n people counts n/(n + SMALL_GROUP), so that twelve do not steer the model.
     """
     if len(people) == 2:
         return np.ones(1)
@@ -104,28 +97,17 @@ class ScoreAdversary:
     The basis is a constant and `n_centers` Gaussian bumps, equally spaced in t = tanh(z / scale) ∈ (−1, 1): dense
     around z = 0, where decisions are made, and bounded for any score. The loss, mean cross-entropy plus a small
     ridge, is convex in the weights, so a few Newton steps find its minimum; by the envelope theorem the gradient of
-    that minimum in z is the partial derivative at the optimum. More than two groups are one such regression each, one
-    group against the rest, on the same basis (`questions`), their losses added with `question_weights`: that is a
-    `GroupAdversary`.
+    that minimum in z is the partial derivative at the optimum. Long Newton steps are damped by backtracking: undamped,
+    they diverge for large scores and poison every warm start that follows. More than two groups: `GroupAdversary`.
 
-    Each long Newton step is damped by backtracking on the loss: undamped, it diverges for large scores and poisons
-    every warm start that follows.
-
-    Arrays are laid out (K, n), basis functions first: numpy's inner loops then run over the rows.
-
-    `sensitive`: numbers of the groups; −1 for a row whose group is not known, whose weight must be 0. `weight`: how
-    many people each row stands for.
+    Arrays are laid out (K, n), basis functions first: numpy's inner loops then run over the rows. Rows of unknown group
+    (−1 in `sensitive`) must have the weight 0. `weight`: how many people each row stands for.
     """
 
     n_centers, scale, ridge, tol = 9, 3.0, 1e-3, 1e-7
     width = 2.0 / (n_centers - 1)  # distance between centres, and width of the bumps, in t
 
-    def __init__(
-        self,
-        sensitive: Array,
-        n_groups: int = 2,
-        weight: Array | None = None,
-    ) -> None:
+    def __init__(self, sensitive: Array, n_groups: int = 2, weight: Array | None = None) -> None:
         self.truth = questions(sensitive, n_groups)
         self.parts = None if weight is None else weight / weight.sum()
         rates = self.truth.mean(axis=1) if self.parts is None else self.truth @ self.parts
@@ -140,7 +122,6 @@ class ScoreAdversary:
         self.ceiling = float(self.counts_for @ (means + 0.5 * self.ridge * self.start[:, 0] ** 2))
 
     def fit(self, z: Array, start: Array | None = None) -> AdversaryFit:
-        """Solve for the best adversary against the scores `z`, warm-started from `start`."""
         t = np.tanh(z / self.scale)
         bases = self._bases(t)
         (truth,), (phi,) = self.truth, self.start if start is None else start
@@ -208,8 +189,7 @@ class ScoreAdversary:
     def _basis(self, position: Array) -> Array:
         """A row of ones, then exp(−(u − j)²/2) for j = 0 … n_centers − 1, where u is the position in widths.
 
-        Each bump is the last one times e^u·e^(½ − j), so two exponentials serve for all; u ≤ n_centers − 1 keeps
-        the products far from overflow.
+        Each bump is the last one times e^u·e^(½ − j): two exponentials serve for all, and no product overflows.
         """
         b = np.empty((self.n_centers + 1, len(position)))
         b[0] = 1.0
@@ -221,7 +201,6 @@ class ScoreAdversary:
         return b
 
     def _bases(self, t: Array) -> Bases:
-        """The basis functions of squashed scores."""
         return _Bases(self, t) if len(t) > WHOLE else [(slice(0, len(t)), self._basis((t + 1.0) / self.width))]
 
     def _sloped(self, t: Array, b: Array) -> tuple[Array, Array]:
@@ -266,11 +245,10 @@ class GroupFit(AdversaryFit):
 
 
 class GroupAdversary(ScoreAdversary):
-    """`ScoreAdversary` for several questions at once, one group against the rest each.
+    """`ScoreAdversary` for several questions at once, one group against the rest each, weighed by `question_weights`.
 
-    The basis changes little within a bin of the score. Sums over bins serve where a Newton step is only steered: for
-    the way to the optimum, and for the Hessians. The gradient over the rows says where it ends, so that bins cost no
-    digit. How long six groups take beside two is measured by ``python -m tests.benchmarks.fit``.
+    The basis changes little within a bin of the score. Sums over bins steer the Newton steps and give the Hessians; the
+    gradient over the rows says where they end, so that bins cost no digit.
     """
 
     def __init__(self, sensitive: Array, n_groups: int, weight: Array | None = None) -> None:
@@ -282,7 +260,6 @@ class GroupAdversary(ScoreAdversary):
         self._bin_basis = self._basis((self._bin_t + 1.0) / self.width)
 
     def fit(self, z: Array, start: Array | None = None) -> GroupFit:
-        """Solve for the best adversary against the scores `z`, warm-started from `start`."""
         t = np.tanh(z / self.scale)
         bases = self._bases(t)
         place = self._first_bin + np.minimum(((t + 1.0) * (N_BINS / 2)).astype(np.intp), N_BINS - 1)
@@ -301,8 +278,8 @@ class GroupAdversary(ScoreAdversary):
     def _minimise(self, phi: Array, bases: Bases, counts: Array, yes: Array, bins: Array) -> tuple[Array, Array]:
         """Weights φ of least loss over rows or bins, and the Hessians there.
 
-        The steps need no search: the third derivative is at most |b| times the second, and for such functions a Newton
-        step that is shortened by ln(1 + s)/s, s its length times |b|, always leads down.
+        The third derivative is at most |b| times the second: then a Newton step that is shortened by ln(1 + s)/s, s its
+        length times |b|, always leads down, and needs no search.
         """
         for _ in range(50):
             gradient = np.zeros_like(phi)
@@ -324,11 +301,7 @@ class GroupAdversary(ScoreAdversary):
         return weighted @ self._bin_basis.T + self.ridge * np.eye(len(self._bin_basis))
 
     def cross(self, fit: AdversaryFit, A: Iterable[tuple[slice, np.ndarray]], weight: Array | None) -> np.ndarray:
-        """d²/dφdθ of each question's summed loss where z = θA, (questions, K, D), over bins.
-
-        What a row adds to it is a function of its score, but for its A, which is given for some rows at a time: of
-        those, sums by bin and group are needed.
-        """
+        """d²/dφdθ of each question's summed loss where z = θA, (questions, K, D), from sums of A by bin and group."""
         assert isinstance(fit, GroupFit)
         sums: Any = 0
         for rows, part in A:

@@ -20,14 +20,13 @@ from commod.models.threads import single_threaded
 # A fitted classifier, a function from X to probabilities, the name of a column of X, or None.
 BaseModel = Any
 
-# Rows that f is asked about at a time, of a table that has very many.
 ASKED = 2**15
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6
 
 
 def logits_of_probabilities(scores: Any, n_rows: int, source: str) -> Array:
-    """Validated logits of probabilities of the positive class; exact 0 and 1 are clipped."""
+    """Logits of probabilities of the positive class, checked."""
     p = np.asarray(scores, dtype=float)
     if p.ndim == 2 and p.shape[1] == 2:
         p = p[:, 1]
@@ -42,7 +41,7 @@ def logits_of_probabilities(scores: Any, n_rows: int, source: str) -> Array:
 
 
 def fit_weighted(pipeline: Pipeline, X: Any, y: Any, weight: Any) -> Pipeline:
-    """Fit a `TabularEncoder` and the classifier behind it, on rows that count as `weight` says (None: all alike)."""
+    """Fit a `TabularEncoder` and the classifier behind it; `weight` may be None."""
     if weight is None:
         return pipeline.fit(X, y)
     # Not through Pipeline.fit: where metadata routing is on, it would ask whether its steps want a weight.
@@ -80,8 +79,7 @@ def check_base_model(base_model: BaseModel, classes: np.ndarray) -> None:
 def base_logits(base_model: BaseModel, X: Any, base_scores: Any = None) -> Array:
     """Logit of f for each row of X, from given scores, a column of X, a function, or a fitted classifier.
 
-    ``predict_proba`` is preferred; a classifier without it (SVC, LinearSVC) gives its ``decision_function``, taken
-    as the logit, which has the right sign though it is not calibrated.
+    Without ``predict_proba`` (SVC, LinearSVC) that is ``decision_function``, which has the right sign.
     """
     n_rows = X.shape[0]
     if base_scores is not None:
@@ -101,10 +99,7 @@ def base_logits(base_model: BaseModel, X: Any, base_scores: Any = None) -> Array
 
 
 def _asked(f: Callable[[Any], Any], X: Any) -> Any:
-    """What f answers; if it fails and X has gaps, the error says so.
-
-    Of many rows it is asked for some at a time: f may need far more memory than they take.
-    """
+    """What f answers, asked for some rows at a time: it may need far more memory than they take."""
     try:
         if len(X) <= WHOLE:
             return f(X)

@@ -2,13 +2,12 @@
 
 The listing of the paper lets r and its adversary take turns, thousands of them, and where they stand at the end depends
 on the learning rates and the seed. Here the adversary is solved at every step (`ScoreObjective`), so what is left is a
-smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. An affine update has a second block of weights
-like these, θ = (c, v, d, u), for the shift s(x) = a·(d + u·x), with a constant a that gives both blocks one unit
-(`shift_unit`); nothing else in the solver knows of it. Where the update may not act on somebody, their scores are
-constants beside θA. The function is followed along λ_fair from r ≡ 1 up to its
-target, each point warm-started from the last. That function has many local minima. At every value of `SCHEDULE` the
-solver therefore jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from
-the lowest point found: the same for every later target, so that neighbouring settings give neighbouring models.
+smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. An affine update has a second such block of
+weights, for the shift s(x) = a·(d + u·x), with a constant a that gives both blocks one unit (`shift_unit`). Scores of
+people whom the update may not act on are constants beside θA. The function is followed along λ_fair from r ≡ 1 up to
+its target, each point warm-started from the last. It has many local minima: at every value of `SCHEDULE` the solver
+jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from the lowest point
+found, the same for every later target, so that neighbouring settings give neighbouring models.
 """
 
 from __future__ import annotations
@@ -77,9 +76,8 @@ def values_up_to(lambda_fair: float) -> list[float]:
 class LinearProblem:
     """The loss in θ = (c, v): score terms, ratio penalty λ_ratio·(θ−θ₀)ᵀM(θ−θ₀), and a Lasso on all but the constants.
 
-    `data`: sorted by the objective's strata (`TrainingData.sorted_for`). `form`: the matrix M of L_ratio
-    (`ratio_form`); with a shift, of either block. `unit`: with a shift, θ = (c, v, d, u) and s(x) = unit·(d + u·x); 0:
-    there is none.
+    `data`: as given; the objective sorts it. `form`: M, see `ratio_form`; with a shift, of either block. `unit`: with a
+    shift, θ = (c, v, d, u) and s(x) = unit·(d + u·x); 0 without one.
     """
 
     def __init__(self, data: TrainingData, weights: LossWeights, form: Array, unit: float = 0.0) -> None:
@@ -107,20 +105,16 @@ class LinearProblem:
         self.penalty = np.where(self.sparse, weights.sparsity * self.sparsity_scale, 0.0)
 
     @cached_property
-    def levels(self) -> Levels:
-        """Where else to look for a lower loss; where the schedule is solved on a sample, only there."""
+    def levels(self) -> Levels:  # made where it is asked for: on a sample only, where the schedule is solved on one
         return Levels(self.X, self._factor, self.objective, self._sensitive)
 
     def scores(self, theta: Array) -> Array:
-        """z, the logit of g, of every row."""
         return self.A.scores(theta) + self.fixed
 
     def ratio(self, theta: Array) -> Array:
-        """r(x) of every row."""
         return self.X @ theta[1 : self.width] + theta[0]
 
     def rescaler(self, theta: Array) -> LinearRescaler:
-        """r, and s where there is one, as a model keeps them."""
         r, s = theta[: self.width], self.unit * theta[self.width :]
         if not len(s):
             return LinearRescaler(float(r[0]), r[1:], acts_on=self.acts_on)
@@ -184,7 +178,7 @@ class _PathProblem:
     solved: dict[StageKey, Any]
 
     def fits(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> bool:
-        """Whether it was made for these data and this setting, λ_fair apart."""
+        """Whether it was made for these data and this setting, whatever λ_fair is."""
         known, at, norm = self.made_for
         same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
         return same_setting and known.equals(data)
@@ -278,8 +272,7 @@ def solve_linear(
 ) -> Solution:
     """Solve at each value of the schedule below λ_fair and at λ_fair itself, from r ≡ 1 upwards.
 
-    `tol`: the last point is solved until a step promises less than this. `callback(stage, stages, terms)` is called
-    after every Newton step and can stop the solver. `warm_start`: what earlier fits on these data have solved.
+    The last point is solved until a step promises less than `tol`. `callback(stage, stages, terms)` can stop it.
     """
     path = (warm_start or WarmStart()).path_problem(data, weights, ratio_norm)
     problem, sampled, known = path.problem, path.sampled, path.solved
@@ -438,7 +431,6 @@ def _newton(
 
 
 def _is_positive(hessian: Array) -> bool:
-    """Whether it is positive definite."""
     try:
         np.linalg.cholesky(hessian - RIDGE * np.eye(len(hessian)))
     except np.linalg.LinAlgError:

@@ -49,6 +49,9 @@ def warn_caller(sentence: str) -> None:
 class TabularClassifier(ClassifierMixin, BaseEstimator):
     """A classifier of two classes on tables, whose positive class is the second in sorted order."""
 
+    classes_: np.ndarray
+    line_: float  # the logit of its cut-off
+
     def _given(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any = None) -> Given:
         """The arguments, checked; rows that do not count (with a weight of 0) are left out of all of them."""
         return self._those_given(self._validated(X, reset=True), y, sensitive_features, sample_weight)
@@ -84,6 +87,13 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    def _classes(self, margin: Array) -> np.ndarray:
+        return self.classes_[(margin > 0).astype(int)]
+
+    def _probabilities(self, margin: Array) -> Array:
+        p = sigmoid(margin + self.line_)
+        return np.column_stack([1.0 - p, p])
+
 
 class EditedModel(TabularClassifier):
     """A classifier made from another one, f, which it keeps."""
@@ -93,7 +103,6 @@ class EditedModel(TabularClassifier):
     base_model: BaseModel
     threshold: Any
     base_model_: BaseModel
-    line_: float
 
     @property
     def threshold_(self) -> float:
@@ -118,11 +127,6 @@ class EditedModel(TabularClassifier):
             raise ValueError("This model was fitted on base_scores: pass the scores of these rows as base_scores too.")
         return base_logits(self.base_model_, self._seen_by_base(X, self.base_model_), base_scores) - self.line_
 
-    def _probabilities(self, margin: Array) -> Array:
-        """Of the two classes, on f's own scale, where the cut-off is `threshold_`."""
-        p = sigmoid(margin + self.line_)
-        return np.column_stack([1.0 - p, p])
-
     def _seen_by_base(self, X: Any, base_model: BaseModel) -> Any:
         """What of X is handed to f."""
         return X
@@ -132,7 +136,6 @@ class EditedModel(TabularClassifier):
         return X.drop(columns=base_model) if isinstance(base_model, str) else X
 
     def _checked(self, X: Any, fitted: str) -> Any:
-        """Rows to be predicted, checked against those of the fit."""
         check_is_fitted(self, fitted)
         return self._validated(X, reset=False)
 

@@ -42,15 +42,13 @@ def feature_distances(X: Array, origin: list[object], weight: Array | None = Non
 
 
 def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
-    """Group all features into k concepts, whatever weights they will get.
+    """Group all features into k concepts, as index arrays, whatever weights they will get.
 
     Agglomerative clustering in which joining a and b costs m_a·m_b/(m_a + m_b)·distance (Ward's criterion with masses,
     average linkage). The mass of a feature is how hard the adversary pulls on it at g = f: a feature that does not
     matter to fairness joins its nearest neighbour at next to no cost, and what is left apart at the end both matters
     and is far apart. Neither mass nor distance depends on the λ's, so the concepts keep their identity along every
     slider but k; and k + 1 concepts are k concepts with one of them split in two.
-
-    Returns k index arrays, in the order of the features.
     """
     groups = {i: [i] for i in range(len(mass))}
     # A mass of exactly 0 (a constant column) would make every join free.
@@ -86,10 +84,7 @@ def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
 
 
 def unit_concepts(weights: Array, groups: list[np.ndarray], k: int) -> tuple[Array, Array]:
-    """Directions (d, k) of unit norm with disjoint supports, and concept weights (k,), with directions @ w = v.
-
-    A group without a weight has a direction and a weight of zero.
-    """
+    """Directions (d, k) of unit norm with disjoint supports, and weights (k,), with directions @ weights = v."""
     directions, strengths = np.zeros((len(weights), k)), np.zeros(k)
     for j, group in enumerate(groups):
         strengths[j] = np.linalg.norm(weights[group])
@@ -150,6 +145,5 @@ def read_concepts(
 def _named(
     directions: Array, strengths: Array, features: pd.Index, titles: list[str]
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Directions (d, k) and weights (k,) of concepts as frames."""
     labels = pd.Index(titles, name="concept")
     return pd.DataFrame(directions, index=features, columns=labels), pd.Series(strengths, index=labels, name="weight")

@@ -147,8 +147,6 @@ class Commod(EditedModel):
     solver_options: Mapping[str, Any] | None = None
     random_state: int = 0
 
-    # ---- fit: validate → encode → solve → keep ----
-
     def fit(
         self,
         X: Any,
@@ -284,8 +282,6 @@ class Commod(EditedModel):
             self.__dict__.pop(name, None)
         self.__dict__ |= reading
 
-    # ---- prediction ----
-
     @property
     def has_shift(self) -> bool:
         """Whether concepts add to a shift s, as with ``update="affine"`` and ``update="decisions"``."""
@@ -323,14 +319,12 @@ class Commod(EditedModel):
 
     def predict(self, X: Any, *, base_scores: Any = None) -> np.ndarray:
         """Decisions of g: the positive class where g(x) > threshold_, which leaves a tie with the negative one."""
-        positive = self.decision_function(X, base_scores=base_scores) > 0
-        return self.classes_[positive.astype(int)]
+        return self._classes(self.decision_function(X, base_scores=base_scores))
 
     def staged_predict(self, X: Any, *, base_scores: Any = None) -> Iterator[np.ndarray]:
         """Decisions at each point of ``path_``, from f to g."""
-        encoded, logit = self._encoded_and_logit(X, base_scores)
-        for rescaler in self.path_rescalers_:
-            yield self.classes_[(rescaler.score(encoded, logit) > 0).astype(int)]
+        rows = self._encoded_and_logit(X, base_scores)
+        return (self._classes(rescaler.score(*rows)) for rescaler in self.path_rescalers_)
 
     def concept_activations(self, X: Any, *, base_scores: Any = None) -> pd.DataFrame:
         """Value of each concept for each row, concept_j · x in standardised features; 0 is the training average."""
@@ -411,8 +405,6 @@ class Commod(EditedModel):
         """Names of the encoded features that r sees."""
         check_is_fitted(self, "encoder_")
         return list(self.encoder_.feature_names_out_)
-
-    # ---- shared by fit and predict ----
 
     def _encoding(self, given: Given, base_model: BaseModel) -> tuple[TabularEncoder, Array]:
         encoder = TabularEncoder()

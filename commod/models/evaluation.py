@@ -18,9 +18,6 @@ from commod.metrics.report import compare_decisions
 from commod.models.base_models import BaseModel, base_logits
 from commod.models.threshold import logit_of_threshold
 
-# The rates of positive decisions tell it, too.
-LEFT_OUT = "demographic_parity_difference"
-
 
 def evaluate(task: Task, f: BaseModel, g: Any, rows: Split) -> pd.DataFrame:
     """Accuracy, fairness and changes of f and of g on `rows`, with 95 % intervals; f decides at the cut-off of g.
@@ -68,7 +65,9 @@ def evaluate(task: Task, f: BaseModel, g: Any, rows: Split) -> pd.DataFrame:
 
 def figures_of(frame: pd.DataFrame, model: str) -> dict[str, float]:
     """The figures of one model (``"f"`` or ``"g"``) out of `evaluate`'s frame, as plain numbers; not of the change."""
-    names = [name for name in frame.index if name != LEFT_OUT and not figure_of(name)[0].of_change]
+    # The rates of positive decisions tell their largest difference.
+    left_out = "demographic_parity_difference"
+    names = [name for name in frame.index if name != left_out and not figure_of(name)[0].of_change]
     return {name: float(frame.loc[name, model]) for name in names}
 
 

@@ -34,7 +34,6 @@ class Jumps:
         return len(self.gain)
 
     def after(self, theta: Array, which: int) -> Array:
-        """θ after one of them."""
         moved = theta.copy()
         moved[0] += self.constant[which]
         moved[self.weight[which]] += self.by[which]

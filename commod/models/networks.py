@@ -1,9 +1,8 @@
 """The networks of the paper in torch, its concept losses, and two trainings.
 
 `solve_mlp` is the best response for a ratio that is a small ReLU network (the paper's architecture comparison, Fig. 8).
-`train_adversarial` is the listing of the paper (Algorithm 1), as faithful as it can be: r and an MLP adversary take
-turns. It is kept for comparison. Minibatches, a random start and an adversary that is always a step behind move its
-result from seed to seed, and it takes thousands of steps.
+`train_adversarial` is the listing of the paper (Algorithm 1), kept for comparison: minibatches, a random start and an
+adversary that is always a step behind move its result from seed to seed, and it takes thousands of steps.
 """
 
 from collections.abc import Iterator
@@ -29,10 +28,7 @@ _seeding = Lock()
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Make networks inside: their initial weights follow the seed, and torch's generator stays as it was.
-
-    The generator belongs to the process, so networks are made one at a time.
-    """
+    """Make networks inside, one at a time: the generator belongs to the process, and is put back as it was."""
     with _seeding, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
@@ -85,18 +81,6 @@ class MLPNetwork(nn.Module):
         )
 
 
-class AdversaryNetwork(nn.Module):
-    """The paper's h: a small network on the new logit (and the label), with one answer for each of the `questions`."""
-
-    def __init__(self, n_inputs: int, width: int, n_questions: int = 1) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(n_inputs, width), nn.ReLU(), nn.Linear(width, n_questions))
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        answers: Tensor = self.layers(inputs)
-        return answers
-
-
 def sparsity_loss(network: ConceptNetwork) -> Tensor:
     """L_sparsity, corrected: the Lasso on the contributions Σ |w_j|·|W_ij|.
 
@@ -128,8 +112,7 @@ def solve_mlp(
 ) -> Solution:
     """Follow the same schedule as `solve_linear`, with L-BFGS on the network's weights at each value.
 
-    The network has no concepts, so the concept weights of the loss play no part. Its hidden layer starts at random
-    from `random_state`; its output layer at r ≡ 1.
+    The network has no concepts, so the concept weights play no part. Its hidden layer starts at random.
     """
     rows = instance_weights(ratio_norm, data)[ScoreObjective.order(data.y, by_label=weights.by_label)]
     data = data.sorted_for(weights.by_label)
@@ -215,9 +198,8 @@ def train_adversarial(
 ) -> Solution:
     """Train r against h by alternating minibatch steps.
 
-    Each step updates the adversary `adversary_steps` times on the current scores, then r on L_Y − λ_fair·L_S +
-    λ_ratio·L_ratio + λ_concepts·(L_sparsity + L_diversity). The fairness and concept terms are off for the first
-    `warmup_epochs`, in which the adversary learns to read S. Settings mean the same as with the default solver.
+    Each step updates the adversary `adversary_steps` times on the current scores, then r on the whole loss. Its
+    fairness and concept terms are off for the first `warmup_epochs`, in which the adversary learns to read S.
     """
     n, d = data.X.shape
     scale = _sparsity_scale(data, weights)
@@ -225,11 +207,13 @@ def train_adversarial(
     (asked,) = objective.adversaries
     of_label, of_asked = (np.ones(n) if each is None else each for each in (objective.weight, objective.asked_weight))
     of_question = len(asked.counts_for) * asked.counts_for
-    rows, X, logit, y = map(_tensor, (instance_weights(ratio_norm, data), data.X, data.logit, data.y))
-    answers, label_weight, asked_weight = map(_tensor, (asked.truth.T, of_label, np.outer(of_asked, of_question)))
+    rows, X, logit, y = map(tensor_of, (instance_weights(ratio_norm, data), data.X, data.logit, data.y))
+    answers, label_weight, asked_weight = map(tensor_of, (asked.truth.T, of_label, np.outer(of_asked, of_question)))
     with seeded(random_state):
         network = ConceptNetwork(d, n_concepts) if architecture == "linear" else MLPNetwork(d, width)
-        adversary = AdversaryNetwork(2 if weights.by_label else 1, adversary_width, answers.shape[1])
+        # The paper's h: from the new logit (and the label) to an answer for each of the `questions`.
+        hidden = nn.Linear(2 if weights.by_label else 1, adversary_width)
+        adversary = nn.Sequential(hidden, nn.ReLU(), nn.Linear(adversary_width, answers.shape[1]))
     shuffle = torch.Generator().manual_seed(random_state)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     adversary_optimizer = torch.optim.Adam(adversary.parameters(), lr=adversary_learning_rate)
@@ -277,8 +261,9 @@ def train_adversarial(
     return solution
 
 
-def _tensor(values: Array) -> Tensor:
-    return torch.from_numpy(values.astype(np.float32))
+def tensor_of(values: Any) -> Tensor:
+    """Numbers in single precision."""
+    return torch.from_numpy(np.array(values, dtype=np.float32))
 
 
 def _sparsity_scale(data: TrainingData, weights: LossWeights) -> float:

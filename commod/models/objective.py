@@ -10,10 +10,9 @@ from commod.models.adversary import AdversaryFit, Array, GroupAdversary, ScoreAd
 
 
 class DesignMatrix:
-    """The matrix A with z = θA beside what is fixed: for each row of the data a column factor·(1, x), for each block.
+    """A with z = θA beside what is fixed: for each row a column factor·(1, x), for each block; never whole if large.
 
-    Features come first: numpy's inner loops run over the rows. For many rows it is never made as a whole, to save
-    memory.
+    Features come first: numpy's inner loops run over the rows.
     """
 
     def __init__(self, X: Array, factors: list[Array]) -> None:
@@ -25,12 +24,10 @@ class DesignMatrix:
         return len(self._factors) * (1 + self._X.shape[1])
 
     def of(self, rows: slice) -> Array:
-        """The columns of some rows, made anew."""
         part = self._X[rows].T
         return np.vstack([block for factor in self._factors for block in (factor[rows], part * factor[rows])])
 
     def scores(self, theta: Array) -> Array:
-        """θA."""
         if self._all is not None:
             return theta @ self._all
         of_blocks = zip(self._factors, theta.reshape(len(self._factors), -1), strict=True)
@@ -45,7 +42,7 @@ class DesignMatrix:
         return np.concatenate([*parts], axis=-1)
 
     def fast(self, rows: slice) -> np.ndarray:
-        """The columns of some rows in single precision."""
+        """`of` in single precision."""
         if self._fast is not None:
             return self._fast[:, rows]
         part = self._X[rows]
@@ -67,7 +64,6 @@ class ScoreState:
     fits: tuple[AdversaryFit, ...]
 
     def value(self, lambda_fair: float) -> float:
-        """L_Y − λ_fair·L_S."""
         return self.label_loss - lambda_fair * self.adversary_loss
 
 
@@ -88,12 +84,9 @@ class ScoreObjective:
     y is any pair of functions of z, one for y = 0 and one for y = 1, so the problem falls apart into the two strata
     and costs no more. Rows must come sorted by stratum; `order` gives the permutation.
 
-    Where f's cut-off is not one half, z is measured from it, and L_Y is that of the probability σ(z + line): f's own
-    loss at r ≡ 1. Without the line in it, it would pull the decisions back to one half.
-
-    Rows whose group is not known count in L_Y, and no adversary is asked about them.
-
-    `sensitive`: numbers of the groups, −1 where it is not known. `weight`: how many people each row stands for.
+    Where f's cut-off is not one half, z is measured from it, and L_Y is that of the probability σ(z + line): without
+    the line it would pull the decisions back to one half. Rows of unknown group (−1 in `sensitive`) count in L_Y alone.
+    `weight`: how many people each row stands for.
     """
 
     def __init__(
@@ -123,17 +116,13 @@ class ScoreObjective:
         strata = (part for part in (slice(0, cut), slice(cut, self.n)) if part.stop > part.start)
         self.strata = tuple(rows for rows in strata if known[rows].any())
         adversary = ScoreAdversary if n_groups == 2 else GroupAdversary
-        self.adversaries = tuple(adversary(sensitive[rows], n_groups, self._of(people, rows)) for rows in self.strata)
+        self.adversaries = tuple(adversary(sensitive[rows], n_groups, _of(people, rows)) for rows in self.strata)
         self.shares = tuple(
             (rows.stop - rows.start if self.asked_weight is None else float(self.asked_weight[rows].sum())) / self.n
             for rows in self.strata
         )
         # Of L_S at any z: the loss of adversaries that do not look at the score.
         self.ceiling = sum(share * one.ceiling for share, one in zip(self.shares, self.adversaries, strict=True))
-
-    @staticmethod
-    def _of(weight: Array | None, rows: slice) -> Array | None:
-        return None if weight is None else weight[rows]
 
     @staticmethod
     def order(y: Array, *, by_label: bool) -> np.ndarray:
@@ -161,7 +150,7 @@ class ScoreObjective:
         """d/dz of the value, (n,), by the envelope theorem."""
         gradient = _counted(state.probability - self.y, self.weight)
         for adversary, rows, fit in zip(self.adversaries, self.strata, state.fits, strict=True):
-            residual = _counted(fit.probability - adversary.truth, self._of(self.asked_weight, rows))
+            residual = _counted(fit.probability - adversary.truth, _of(self.asked_weight, rows))
             gradient[rows] -= adversary.counts_for @ (lambda_fair * residual * adversary.slope(fit))
         return gradient / self.n
 
@@ -177,9 +166,8 @@ class ScoreObjective:
     def loss_tables(self, state: ScoreState, lambda_fair: float, scores: Array) -> tuple[Array, ...]:
         """What one row with the score z adds to the value if the adversaries stay as they are, at each of `scores`.
 
-        One table per stratum, (groups + 1, 2, len(scores)), by S and y, the last S being "not known"; a row adds so
-        much times its weight. Summed over all rows it is a bound from below: the adversaries' answer can only raise
-        the value.
+        One table per stratum, (groups + 1, 2, len(scores)), by S and y, the last S being "not known". The adversaries'
+        answer can only raise the value: summed over all rows, times their weights, it is a bound from below.
         """
         logits = scores + self.line
         label_loss = np.stack([np.logaddexp(0.0, logits), np.logaddexp(0.0, -logits)])
@@ -213,7 +201,7 @@ class ScoreObjective:
             for part, basis in fit.bases:
                 slope, curvature, basis_slope = adversary.derivatives(fit.phi, fit.squashed[part], basis)
                 here = _moved(part, rows.start)
-                asked, p = self._of(self.asked_weight, here), fit.probability[:, part]
+                asked, p = _of(self.asked_weight, here), fit.probability[:, part]
                 residual = _counted(p - adversary.truth[:, part], asked)
                 spread = _counted(p * (1 - p), asked) * slope
                 gradient_z[here] -= adversary.counts_for @ (lambda_fair * residual * slope)
@@ -224,7 +212,7 @@ class ScoreObjective:
                     cross = cross + A.products(basis_slope, here)[None]
             if isinstance(adversary, GroupAdversary):
                 parts = ((part, A.fast(_moved(part, rows.start))) for part, _ in fit.bases)
-                cross = adversary.cross(fit, parts, self._of(self.asked_weight, rows))
+                cross = adversary.cross(fit, parts, _of(self.asked_weight, rows))
             cross = cross / self.n
             # fit.hessian is that of the stratum's mean loss, of which the objective holds its share.
             response: Array = -np.linalg.solve(share * fit.hessian, cross).astype(np.float64)
@@ -245,6 +233,9 @@ def _moved(rows: slice, by: int) -> slice:
     return slice(rows.start + by, rows.stop + by)
 
 
+def _of(weight: Array | None, rows: slice) -> Array | None:
+    return None if weight is None else weight[rows]
+
+
 def _counted(values: Array, weight: Array | None) -> Array:
-    """Values (..., n) of rows that count differently."""
     return values if weight is None else values * weight

@@ -42,15 +42,13 @@ WIDE_STEPS = 6
 
 
 def lasso_step(gradient: Array, hessian: Array, start: Array, penalty: Array) -> Array:
-    """Minimise g·(x−x₀) + ½(x−x₀)ᵀH(x−x₀) + Σⱼ penaltyⱼ·|xⱼ| for positive definite H.
+    """Minimise g·(x−x₀) + ½(x−x₀)ᵀH(x−x₀) + Σⱼ penaltyⱼ·|xⱼ| for positive definite H and penalties of 0 or more.
 
     Feature-sign search (Lee, Battle, Raina & Ng 2007): Newton steps on the weights that are not zero, their signs
     held, with a look at every sign change on the way; zero weights enter one at a time while their gradient exceeds
     the penalty. Ends after finitely many steps at the exact minimum, zeros included, and warm starts from x₀. Of more
     than `WIDE` weights, all whose gradient exceeds the penalty enter together, and after `WIDE_STEPS` solves it ends
     where it is, lower than it began.
-
-    `gradient`, `start`, `penalty`: gradient at x₀, x₀, and non-negative penalties.
     """
     if not penalty.any():
         return start - np.linalg.solve(hessian, gradient)
@@ -128,8 +126,7 @@ FIRST_PRICE, PRICE_STEP, GROWTH, MAX_PRICES = 0.4, 0.15, 1.04, 60
 PATIENCE, PROGRESS = 12, 1e-3
 # No step of 0.1 along λ_fair may turn more than 3 % of the decisions. So a rule is passed over if it turns more people,
 # as a share, than this times what it gains in fairness; and on the way to the next, people turn evenly, give or take
-# this share of everybody. That is 2.2 % of the training people at the most: 3 % of some 1,400 others, less two standard
-# errors.
+# this share of everybody. That is 2.2 % of the training people at the most, and two standard errors less than 3 %.
 MAX_TURNOVER, LEEWAY = 1.2, 0.005
 MAX_STEPS, TOL, RIDGE = 50, 1e-8, 1e-6
 # The Lasso is in units of this times the strongest pull of fairness on any weight: about as many features are then left
@@ -137,7 +134,6 @@ MAX_STEPS, TOL, RIDGE = 50, 1e-8, 1e-6
 SPARSITY = 0.5
 # With more rows, prices are solved on a fixed random sample of as many; what they achieve is counted on all rows.
 MAX_ROWS = 8192
-# λ_fair values of the path from f to g.
 STAGES = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
 
@@ -201,8 +197,6 @@ class PricePath:
         """Whether it was made for these data and this setting, λ_fair apart."""
         return replace(self.weights, fair=0.0) == replace(weights, fair=0.0) and self.data.equals(data)
 
-    # ---- what decisions are worth ----
-
     def gaps(self, decided: NDArray[np.bool_]) -> Array:
         """By how much each group's rate of positive decisions exceeds everyone's, (strata, groups)."""
         sizes, positive = self._sizes, self._sums(self._of_known * decided[self._known])
@@ -210,7 +204,6 @@ class PricePath:
         return np.where(sizes > 0, positive / np.where(sizes > 0, sizes, 1.0) - everyone[:, None], 0.0)
 
     def _sums(self, values: Array) -> Array:
-        """Sums over the rows of each group whose group is known, (strata, groups)."""
         sums = np.bincount(self._cell[self._known], values, int(np.prod(self._shape)))
         return sums.astype(np.float64).reshape(self._shape)
 
@@ -235,8 +228,6 @@ class PricePath:
         """How far these decisions are on the way from f to parity, and above 1 beyond it."""
         share = self._fairness(decided)
         return 2.0 - share if float(np.sum(self.gaps(decided) * self._start_gaps)) < 0 else share
-
-    # ---- rules ----
 
     def balance(self, theta: Array) -> Array:
         """Values of h, below 0 where the update may not act."""
@@ -281,7 +272,6 @@ class PricePath:
         return (1 - part) * first + part * last, used, stopped
 
     def _after(self, number: int) -> NDArray[np.bool_]:
-        """Decisions after so many steps."""
         if number not in self._decided:
             self._decided[number] = self.decided(self.balance(self.steps[number - 1].theta))
         return self._decided[number]
@@ -310,13 +300,7 @@ class PricePath:
 
     @property
     def _nobody(self) -> Array:
-        """Weights that flip nobody."""
         return np.append(np.zeros(self._features.shape[1] - 3), [-5.0, -5.0, 0.0])
-
-    @property
-    def _first(self) -> PriceStep:
-        """Where prices begin."""
-        return PriceStep(np.zeros(self._shape), FIRST_PRICE, self._nobody, self._start_gaps, 0.0, 0, {})
 
     @property
     def _is_open(self) -> bool:
@@ -328,8 +312,11 @@ class PricePath:
         return max(reached, default=0.0) <= 0 or max(reached) > before + PROGRESS or len(reached) <= PATIENCE
 
     def _raise_prices(self) -> None:
-        steps = self.steps
-        last = steps[-1] if steps else self._first
+        steps, first = (
+            self.steps,
+            PriceStep(np.zeros(self._shape), FIRST_PRICE, self._nobody, self._start_gaps, 0.0, 0, {}),
+        )
+        last = steps[-1] if steps else first
         prices = last.prices - last.size * self._scale * last.gaps / max(float(np.abs(last.gaps).max()), 1e-12)
         theta, n_iter, loss = self._solve(prices, last.theta)
         decided = self.decided(self.balance(theta))
@@ -383,10 +370,7 @@ class PricePath:
             theta, value = trial, reached
         return theta, n_iter, value
 
-    # ---- as models ----
-
     def rescaler(self, theta: Array) -> LinearRescaler:
-        """The rule as a model keeps it."""
         w, (rejected, accepted, confidence) = theta[:-3], theta[-3:]
         return LinearRescaler(
             intercept=-float(confidence) / self._unit,
@@ -413,7 +397,6 @@ class PricePath:
         return least
 
     def _people(self, theta: Array) -> float:
-        """How many people the rule changes."""
         changed = self.balance(theta) > 0
         return float(changed.sum() if self.data.weight is None else self.data.weight[changed].sum())
 

@@ -43,11 +43,9 @@ class Rescaler(ABC):
     mirror: float | None = None
 
     @abstractmethod
-    def __call__(self, X: Array) -> Array:
-        """r(x) of each row."""
+    def __call__(self, X: Array) -> Array: ...
 
     def shift(self, X: Array) -> Array:
-        """s(x) of each row."""
         return np.zeros(len(X))
 
     def ratio_and_shift(self, X: Array, logit: Array) -> tuple[Array, Array]:
@@ -88,11 +86,9 @@ class LinearRescaler(Rescaler):
         return X @ self.coef + self.intercept
 
     def shift(self, X: Array) -> Array:
-        """s(x) of each row."""
         return super().shift(X) if self.shift_coef is None else X @ self.shift_coef + self.shift_intercept
 
     def ratio_and_shift(self, X: Array, logit: Array) -> tuple[Array, Array]:
-        """r(x) and s(x) as they act on rows with these logits of f: 1 and 0 where the update does not act."""
         if self.mirror is not None:
             flipped = (self.balance(X, logit) > 0) != (logit > 0)
             across = np.where(logit > 0, -ACROSS, ACROSS)
@@ -108,7 +104,6 @@ class LinearRescaler(Rescaler):
         return np.where(acted_on(self.acts_on, logit), self(X) * logit + self.shift(X) + step, logit)
 
     def spread(self, columns: NDArray[np.intp], width: int) -> LinearRescaler:
-        """The same on rows of `width` features, of which `columns` are those that this one is made for."""
         shift = None if self.shift_coef is None else spread(self.shift_coef, columns, width)
         return replace(self, coef=spread(self.coef, columns, width), shift_coef=shift)
 
@@ -126,7 +121,6 @@ class MLPRescaler(Rescaler):
         return np.maximum(X @ self.hidden.T + self.hidden_bias, 0.0) @ self.output + self.output_bias
 
     def spread(self, columns: NDArray[np.intp], width: int) -> MLPRescaler:
-        """The same on rows of `width` features, of which `columns` are those that this one is made for."""
         return replace(self, hidden=spread(self.hidden, columns, width))
 
 

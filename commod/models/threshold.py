@@ -11,8 +11,7 @@ from commod.models.adversary import Array
 from commod.models.base_models import CERTAINTY, BaseModel
 
 ONE_HALF = 0.5
-# scikit-learn decides positively at the threshold itself, and here above it only: a line drawn this much lower decides
-# as it does.
+# scikit-learn decides positively at the threshold itself, and here above it only: a line so much lower does the same.
 _AT_IT = 1e-9
 
 

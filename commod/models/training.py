@@ -31,30 +31,25 @@ class TrainingData:
 
     @property
     def scores(self) -> Array:
-        """Probabilities of the positive class under f."""
         return 1.0 / (1.0 + np.exp(-(self.logit + self.line)))
 
     def equals(self, other: TrainingData) -> bool:
-        """Whether both hold the same numbers."""
         mine, theirs = vars(self), vars(other)
         return all(mine[name] is theirs[name] or np.array_equal(mine[name], theirs[name]) for name in mine)
 
     def take(self, rows: np.ndarray) -> TrainingData:
-        """Some of the rows, in the order given."""
         parts = {name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         return replace(self, **parts)
 
-    def sorted_for(self, objective_by_label: bool) -> TrainingData:
+    def sorted_for(self, by_label: bool) -> TrainingData:
         """All rows, in the order `ScoreObjective` wants."""
-        return self if not objective_by_label else self.take(ScoreObjective.order(self.y, by_label=objective_by_label))
+        return self if not by_label else self.take(ScoreObjective.order(self.y, by_label=True))
 
     def figures(self, z: Array) -> dict[str, float]:
-        """The key figures of decisions by the scores z."""
         counts = counts_of_codes(self.sensitive, self.n_groups, self.y > 0, self.logit > 0, z > 0, self.weight)
         return key_figures_of(counts)
 
     def objective(self, weights: LossWeights) -> ScoreObjective:
-        """The loss of these rows, sorted for it, as a function of their scores."""
         return ScoreObjective(
             self.y, self.sensitive, self.n_groups, self.weight, by_label=weights.by_label, line=self.line
         )
@@ -94,10 +89,10 @@ def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
 def shift_unit(data: TrainingData, acts_on: str = "everybody") -> float:
     """The unit in which a shift is measured, s = a·t: a² = E[f(1−f)·logit²] / E[f(1−f)], over those acted on.
 
-    r is a plain number and s is on the scale of the logit, so the two cannot be penalised alike as they stand. In this
-    unit they can: r − 1 = ε and t = ε for everybody lead equally far away from f, KL(f‖g) ≈ ½ E[f(1−f)·(logit g −
-    logit f)²], and cost the same λ_ratio·ε². One λ_ratio then means the same for both. The plain mean square of the
-    logit would make a shift too cheap where f is very sure of many: their logits are large, their scores hardly move.
+    r is a plain number and s is on the scale of the logit. In this unit they can be penalised alike: r − 1 = ε and
+    t = ε for everybody lead equally far away from f, KL(f‖g) ≈ ½ E[f(1−f)·(logit g − logit f)²], and cost λ_ratio·ε².
+    The plain mean square of the logit would make a shift too cheap where f is very sure of many: their logits are
+    large, their scores hardly move.
     """
     acted = acted_on(acts_on, data.logit)
     logit, f = data.logit[acted], data.scores[acted]

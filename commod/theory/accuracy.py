@@ -2,9 +2,8 @@
 
 What a flip does to accuracy depends on what is known of the label. In *hindsight* it is known: a flip gains or costs
 one right decision, and an oracle may use spare flips to mend f's errors, two at a time in one group (one up, one down)
-so that its rate stays. In *foresight* only f's score is known: flipping a person with score p costs |2p − 1| in
-expectation, so the people nearest to one half go first, and a spare flip never pays. Where f draws its line at another
-probability c, it holds the two errors for unequally bad, and so does foresight: `expected_accuracy`, 2·|p − c| a flip.
+so that its rate stays. In *foresight* only f's score is known: a flip costs |2p − 1| in expectation (at a threshold c,
+2·|p − c|), so the people nearest to the line go first, and a spare flip never pays.
 
 Demographic parity: once the highest rate is chosen, each group has an interval of fair net changes, whatever the others
 do. It goes there by the shortest way; spare flips then mend errors, as far as the interval allows. Equalized odds: once
@@ -116,9 +115,6 @@ def expected_accuracy(scores: Values, decisions: Ints, threshold: float = 0.5) -
     return np.asarray(1.0 - 2.0 * loss)
 
 
-# ---- demographic parity ----
-
-
 def _fair_nets(crowd: Crowd, limit: float, acts_on: str) -> tuple[Ints, Ints]:
     """The least and largest fair net change of each group, (rates, groups), for each highest rate that has one."""
     positives, sizes = crowd.counts[:, :, 1].sum(axis=1), crowd.counts.sum(axis=(1, 2))
@@ -173,9 +169,6 @@ def _in_foresight(
         paid += np.where(own > 0, up[np.clip(own, 0, None)], down[np.clip(-own, 0, None)])
     spent = np.abs(net).sum(axis=1)
     return np.array([float((-paid)[spent <= k].max(initial=NEVER)) for k in budgets])
-
-
-# ---- equalized odds ----
 
 
 def _under_mistreatment(crowd: Crowd, budgets: Ints, limit: float, acts_on: str) -> Values:

@@ -6,12 +6,11 @@ those above be lowered, and an end of the best band is a rate that some group ca
 people. What flips can reach then is one of three kinds of bands, `_Bands.offers`. Those of the third kind are as many
 as pairs of ends, but only until the ends meet, which on real data is soon: 0.1 s for ten groups of 15,000 people.
 
-`Shares`: rows of different weights, where people may be flipped in part. Which rows of which weights make the best of a
-budget is a knapsack problem. If a part of a row may be flipped, rates can take any value: nobody can do better, and of
-many rows none weighs so much that the best does much worse. Each group is raised or lowered into a band of rates [low,
-high], as above. The highest `low` by so much weight is a broken line, bent where another group is
-reached, and so is the lowest `high`. On a pair of straight pieces the ratio of the two is monotone and their distance
-linear, so the best way to share a budget ends at a bend: a few candidates.
+`Shares`: rows of different weights, where people may be flipped in part. (Which whole rows make the best of a budget is
+a knapsack problem; nobody can do better than this, and of many rows none weighs so much that they do much worse.) The
+highest `low` by so much weight is a broken line, bent where another group is reached, and so is the lowest `high`. On a
+pair of straight pieces the ratio of the two is monotone and their distance linear, so the best way to share a budget
+ends at a bend: a few candidates.
 """
 
 from collections.abc import Callable, Iterator
@@ -74,7 +73,6 @@ class Bands:
             yield up[:n] + down, highest[:n], np.full(n, lowest)
 
     def nets(self, low: Ints, high: Ints) -> Ints:
-        """How many more positive decisions each group has in bands, (bands, groups)."""
         return np.clip(self.positives, self.least[low], self.most[high]) - self.positives
 
 
@@ -130,7 +128,6 @@ class Shares:
         return unfair, low, high
 
     def nets(self, low: Values, high: Values) -> Values:
-        """How much more weight is decided positively in each group, (bands, groups)."""
         rates = self.positives / self.sizes
         return (np.clip(rates, low[:, None], high[:, None]) - rates) * self.sizes
 

@@ -1,8 +1,7 @@
 """What K changes can do for demographic parity when the rule is not told the group: an attainable bound, two groups.
 
 A rule that sees x alone cannot tell the two groups apart better than q(x) = P(S = 1 | x) does. If it changes the
-decision of a person, each group's rate moves in expectation by that person's chance of being of the group. f's own
-rates are counted, so that the bound starts where f does, and what the changes do is expected:
+decision of a person, each group's rate moves in expectation by that person's chance of being of the group:
 
     rate of group s = counted rate of f + Σ_i δ_i·P(s | x_i) / N_s,    0 ≤ δ_i ≤ 1 for f's negative decisions,
                                                                       −1 ≤ δ_i ≤ 0 for its positive ones.

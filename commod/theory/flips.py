@@ -6,15 +6,10 @@ difference of the two rates is linear and their ratio monotone, so the best whol
 far as there are people left to flip) or beside the point where the rates cross. That is a handful of candidates for
 each K, so all of them, for K = 0 … N, take O(N). More than two groups have no such sides: `commod.theory.bands`.
 
-Groups of few people are left out of the extremes here as they are of the figures (`compared_groups`): nobody in them
-needs to be flipped. People whose group is not known are not counted. Rows with weights: `commod.theory.bands`.
-
-If only one of f's two decisions may be flipped (`ACTS_ON`: nobody loses, or nobody gains), one of the four sides is
-left.
-
-The printed Propositions 4.4 and 4.5 are right for few flips and enough people to flip (`fails_from`). They do not say
-that this ends: a group has only so many people with the decision in question; a gap that is closed can only be opened
-again by more flips of the same kind; and the last flip may overshoot.
+Groups too small to be compared need no flips. If only one of f's two decisions may be flipped, one of the four sides is
+left. The printed Propositions 4.4 and 4.5 are right for few flips and enough people to flip (`fails_from`). They do not
+say that this ends: a group has only so many people with the decision in question; a gap that is closed can only be
+opened again by more flips of the same kind; and the last flip may overshoot.
 """
 
 from collections.abc import Callable
@@ -27,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from commod.metrics.counts import as_binary, compared_groups, tally
+from commod.metrics.fairness import p_rule_of_rates
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.rescaler import ACTS_ON
 from commod.models.validation import check_choice
@@ -113,7 +109,6 @@ def _lack_of_two(sizes: Ints) -> Unfairness:
 
 
 def _lack(low: Values | Ints, high: Values | Ints) -> Values:
-    """What the P-Rule lacks of 1."""
     return 1.0 - np.where(high > 0, low / np.where(high > 0, high, 1), 1.0)
 
 
@@ -157,7 +152,6 @@ def _best_of_two(positives: Ints, sizes: Ints, most: int, unfairness: Unfairness
 
 
 def _index_of_running_minimum(values: Values) -> Ints:
-    """Of each place, where the smallest value up to it stands first."""
     smallest = np.minimum.accumulate(values)
     first = np.r_[True, smallest[1:] < smallest[:-1]]
     return np.maximum.accumulate(np.where(first, np.arange(len(values)), 0))
@@ -318,9 +312,7 @@ def p_rule_as_printed(y_pred: Any, *, sensitive_features: Any, max_changes: int)
     lowers = changes > counts[high, 1] - counts[low, 1]
     up = np.where(lowers, counts[low, 1], np.minimum(counts[low, 1] + changes, sizes[low])) / sizes[low]
     down = np.where(lowers, np.maximum(counts[high, 1] - changes, 0), counts[high, 1]) / sizes[high]
-    larger = np.maximum(up, down)
-    p_rule = np.where(larger > 0, np.minimum(up, down) / np.where(larger > 0, larger, 1.0), 1.0)
-    return pd.DataFrame({"changes": changes, "p_rule": p_rule})
+    return pd.DataFrame({"changes": changes, "p_rule": p_rule_of_rates(np.stack([up, down], axis=-1))})
 
 
 def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any, max_changes: int) -> pd.DataFrame:

@@ -7,9 +7,9 @@ program. Predictive parity is one too once the common precision π is chosen (ri
 searched. Where base rates differ, some demands contradict each other: then there is no such rule, or only one that
 leaves almost nobody a positive decision.
 
-It follows the idea of minimal intervention (ROCF, Jiang & Dobriban 2026), of which we had the abstract, summaries and
-reviews: the derivation is our own. ROCF first picks the most accurate rates that are fair and then reaches those with
-few changes; here the fewest changes come first, so there are never more of them, and accuracy may be lower.
+The idea is that of minimal intervention (ROCF, Jiang & Dobriban 2026), of which we had the abstract, summaries and
+reviews. ROCF first picks the most accurate rates that are fair and then reaches those with few changes; here the fewest
+changes come first, so there are never more of them, and accuracy may be lower.
 """
 
 from collections.abc import Collection

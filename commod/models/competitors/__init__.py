@@ -1,7 +1,4 @@
-"""The methods COMMOD is compared with, each an estimator with COMMOD's interface, and the registry of them all.
-
-Classes are imported when they are asked for: some bring torch or fairlearn with them.
-"""
+"""The methods COMMOD is compared with; classes are imported on first use, since some bring torch or fairlearn."""
 
 from importlib import import_module
 from typing import Any

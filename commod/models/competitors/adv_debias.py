@@ -12,8 +12,9 @@ from torch import Tensor
 
 from commod.datasets.encoding import TabularEncoder
 from commod.metrics.figures import CRITERIA
-from commod.models.adversary import Array, sigmoid
+from commod.models.adversary import Array
 from commod.models.classifier import NOBODY, Given, TabularClassifier, warn_caller
+from commod.models.networks import tensor_of
 from commod.models.threads import single_threaded
 from commod.models.threshold import check_threshold, logit_of_threshold
 from commod.models.validation import check_choice, check_numbers
@@ -24,9 +25,8 @@ class AdvDebias(TabularClassifier):
     """An in-processing method: it does not edit f but trains a predictor of its own, so many decisions change.
 
     Predictor: one hidden layer with dropout. Adversary: linear in u = σ((1+|c|)·logit), for equalized odds in [u, uy,
-    u(1−y)]; with more than two groups it names one of them, by a softmax. The predictor steps along g_P − ⟨g_P, ĝ_A⟩ĝ_A
-    − α·g_A, per tensor. S is not needed at predict. The method is unstable from seed to seed by nature: report several
-    seeds, never the best one. Rows whose group is not known train the predictor only.
+    u(1−y)], and a softmax over more than two groups. Seeds differ by nature: report several, never the best one. Rows
+    of unknown group train the predictor only.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ class AdvDebias(TabularClassifier):
         if lost > 255:
             raise ValueError(f"dropout is a share below 1 (0.996 at most), got {self.dropout!r}.")
         by_label = CRITERIA[self.fairness].by_label
-        x, labels = _tensor(X), _tensor(given.labels)
-        groups = None if given.sensitive is None else _tensor(given.sensitive)
-        counts = None if given.weight is None else _tensor(given.weight / given.weight.mean())
+        x, labels = tensor_of(X), tensor_of(given.labels)
+        groups = None if given.sensitive is None else tensor_of(given.sensitive)
+        counts = None if given.weight is None else tensor_of(given.weight / given.weight.mean())
         asked = counts
         if groups is not None and (groups < 0).any():  # who is of no known group is not asked about
             asked = (groups >= 0) * (1.0 if counts is None else counts)
@@ -131,7 +131,6 @@ class AdvDebias(TabularClassifier):
         return network
 
     def decision_function(self, X: Any) -> Array:
-        """How far the logit of the positive class lies above the threshold's."""
         check_is_fitted(self, "weights_")
         hidden, hidden_bias, output, output_bias = self.weights_
         encoded = self.encoder_.transform(self._validated(X, reset=False))
@@ -139,14 +138,10 @@ class AdvDebias(TabularClassifier):
             return np.maximum(encoded @ hidden.T + hidden_bias, 0.0) @ output + output_bias - self.line_
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the two classes."""
-        p = sigmoid(self.decision_function(X) + self.line_)
-        return np.column_stack([1.0 - p, p])
+        return self._probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Decisions: the positive class where its probability is above the threshold."""
-        positive = self.decision_function(X) > 0
-        return self.classes_[positive.astype(int)]
+        return self._classes(self.decision_function(X))
 
 
 @dataclass(frozen=True)
@@ -186,7 +181,7 @@ class Network:
         return [self.weight, self.bias, self.output, self.output_bias]
 
     def forward(self, rows: Tensor, kept: Tensor, scale: float) -> ForwardPass:
-        """Pass rows through; `kept` has `scale` for the hidden units that are kept, else 0."""
+        """`kept` has `scale` for the hidden units that are kept, else 0."""
         hidden = torch.addmm(self.bias, rows, self.weight.T).relu_().mul_(kept)
         jacobian = hidden.sign().mul_(self.output * scale)  # a sign takes a fifth of the time of a comparison
         return ForwardPass(rows, hidden, jacobian, hidden @ self.output + self.output_bias)
@@ -215,9 +210,8 @@ class LinearAdversary:
         """Of its mean cross-entropy, of rows that count so much: in its own tensors, and in the predictor's logits."""
         steep = 1.0 + self.sharpness.abs()
         u = torch.sigmoid(steep * logit)
-        jacobian = (
-            torch.ones(1, len(u)) if y is None else torch.stack([torch.ones_like(y), y, 1.0 - y])
-        )  # inputs = jacobian·u
+        jacobian = torch.ones(1, len(u)) if y is None else torch.stack([torch.ones_like(y), y, 1.0 - y])
+        # The adversary's inputs are jacobian·u.
         if self.output.ndim == 1:
             error = torch.sigmoid(self.output @ (jacobian * u) + self.bias) - sensitive
         else:
@@ -241,8 +235,4 @@ def debiased_gradient(own: Tensor, adversary: Tensor, alpha: float) -> Tensor:
 
 def _glorot(n_out: int, n_in: int, dice: np.random.Generator) -> Tensor:
     limit = (6.0 / (n_in + n_out)) ** 0.5
-    return _tensor(dice.uniform(-limit, limit, (n_out, n_in)))
-
-
-def _tensor(values: Array) -> Tensor:
-    return torch.from_numpy(np.asarray(values, dtype=np.float32))
+    return tensor_of(dice.uniform(-limit, limit, (n_out, n_in)))

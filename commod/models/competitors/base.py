@@ -15,26 +15,22 @@ from commod.metrics.counts import values_of_groups
 from commod.metrics.figures import CRITERIA
 from commod.models.adversary import Array, sigmoid
 from commod.models.base_models import BaseModel
-from commod.models.classifier import NOBODY, EditedModel, Given, warn_caller
+from commod.models.classifier import NOBODY, EditedModel, warn_caller
 from commod.models.competitors.registry import METHODS
 from commod.models.threads import single_threaded
 from commod.models.validation import check_choice, check_numbers
 
 
 class Memory:
-    """What fits on the same rows that differ in the knob only have in common.
-
-    Pass one (empty) object to several fits: each gives exactly what it would give alone. It starts anew if rows differ.
-    """
+    """What fits on the same rows that differ in the knob only have in common: each is as it would be alone."""
 
     def __init__(self) -> None:
         self._made_for: tuple[Any, ...] = ()
         self._found: dict[Any, Any] = {}
 
     def of(self, *made_for: Any) -> dict[Any, Any]:
-        """What was found with these arrays and settings, to be added to."""
-        known = self._made_for
-        if len(known) != len(made_for) or not all(map(np.array_equal, known, made_for)):
+        """What was found with these arrays and settings, to be added to; empty if they are others than before."""
+        if len(self._made_for) != len(made_for) or not all(map(np.array_equal, self._made_for, made_for)):
             self._made_for, self._found = made_for, {}
         return self._found
 
@@ -51,33 +47,30 @@ class Rows:
 
     @property
     def score(self) -> Array:
-        """The score of f with its line moved to one half; its probability where that is the line already."""
+        """The score of f with its line moved to one half."""
         return sigmoid(self.logit)
 
     @property
     def groups(self) -> NDArray[np.int64]:
-        """S, where it is known."""
         assert self.sensitive is not None
         return self.sensitive
 
     @property
     def total(self) -> float:
-        """What the rows count together."""
         return len(self.logit) if self.weight is None else float(self.weight.sum())
 
     def weighed(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values (n, …) of the rows, each times what its row counts."""
         return values if self.weight is None else (values.T * self.weight).T
 
     def mean(self, values: NDArray[Any]) -> Array:
-        """Mean of values (n, …) over the rows."""
         return np.asarray(values.mean(axis=0) if self.weight is None else self.weighed(values).sum(axis=0) / self.total)
 
-    def of(self, group: int) -> Rows:
-        """Those of one group."""
-        here = self.sensitive == group
+    def at(self, here: NDArray[np.bool_]) -> Rows:
         weight = None if self.weight is None else self.weight[here]
-        return Rows(self.X[here], self.logit[here], self.groups[here], weight)
+        return replace(self, X=self.X[here], logit=self.logit[here], sensitive=self.groups[here], weight=weight)
+
+    def of(self, group: int) -> Rows:
+        return self.at(self.groups == group)
 
 
 def chance_of_rows(rows: Rows, seed: int) -> Array:
@@ -97,8 +90,8 @@ def chance_of_rows(rows: Rows, seed: int) -> Array:
 class Competitor(EditedModel, ABC):
     """Template of the post-processing methods. A subclass says how it learns and how it scores.
 
-    ``fit(X, y, *, sensitive_features)`` as in `Commod`; without the sensitive attribute there is nobody to be fair to,
-    so g = f and a warning says so. A method learns from the rows whose group is known.
+    Without the sensitive attribute there is nobody to be fair to, so g = f and a warning says so. A method learns from
+    the rows whose group is known.
     """
 
     base_model: BaseModel = None  # in any form that `Commod` takes, as is the threshold
@@ -128,11 +121,7 @@ class Competitor(EditedModel, ABC):
         sample_weight: Any = None,
         memory: Memory | None = None,
     ) -> Competitor:
-        """Learn from training rows; arguments as in `Commod.fit`.
-
-        Only methods that can (`weights`) take a `sample_weight`. `memory` is that of other fits on the same rows: it
-        saves time, and changes nothing.
-        """
+        """Learn from training rows; arguments as in `Commod.fit`, and the `memory` of other fits on the same rows."""
         check_choice("fairness", self.fairness, self.criteria)
         check_numbers(self)
         if sample_weight is not None and not self.weights:
@@ -159,8 +148,10 @@ class Competitor(EditedModel, ABC):
             return self
         try:
             with single_threaded():
-                rows, labels = _known(given, encoded, logit)
-                rows = replace(rows, memory=memory or rows.memory)
+                rows = Rows(encoded, logit, given.sensitive.astype(np.int64), given.weight, memory or Memory())
+                known, labels = rows.groups >= 0, given.labels
+                if not known.all():
+                    rows, labels = rows.at(known), labels[known]
                 if CRITERIA[self.fairness].by_label and lacks_a_label(rows.groups, labels):
                     raise ValueError(
                         f"{CRITERIA[self.fairness].title} compares the groups under each label, and one group has no "
@@ -201,18 +192,13 @@ class Competitor(EditedModel, ABC):
         return self._decide_by(self._rows(X, base_scores))
 
     def predict(self, X: Any, *, base_scores: Any = None) -> np.ndarray:
-        """Decisions of g."""
         return self._classes(self.decision_function(X, base_scores=base_scores))
-
-    def _classes(self, margin: Array) -> np.ndarray:
-        return self.classes_[(margin > 0).astype(int)]
 
 
 class Scored(Competitor):
     """A method whose margin is a logit, so that g has probabilities."""
 
     def predict_proba(self, X: Any, *, base_scores: Any = None) -> Array:
-        """Probabilities of the two classes under g."""
         return self._probabilities(self.decision_function(X, base_scores=base_scores))
 
 
@@ -220,8 +206,8 @@ class Scored(Competitor):
 class GroupAware(Competitor):
     """A method that decides by group: it needs S at predict, as `sensitive_features` or as a named column of X.
 
-    `sensitive_column` names that column. It is no feature, and f sees it only if it was trained with it. So the method
-    works with scikit-learn's scorers, which hand only X to predict.
+    That column is no feature, and f sees it only if it was trained with it. With it the method works with
+    scikit-learn's scorers, which hand only X to predict.
     """
 
     sensitive_column: str | None = None
@@ -269,11 +255,9 @@ class GroupAware(Competitor):
         return Rows(rows.X, rows.logit, values.map(places).to_numpy(dtype=np.int64))
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Array:
-        """What g decides by: the positive class above 0."""
         return self._decide_by(self._aware_rows(X, sensitive_features, base_scores))
 
     def predict(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> np.ndarray:
-        """Decisions of g."""
         return self._classes(self.decision_function(X, sensitive_features=sensitive_features, base_scores=base_scores))
 
 
@@ -281,20 +265,8 @@ class GroupAwareScored(GroupAware):
     """A method that needs S at predict and whose margin is a logit."""
 
     def predict_proba(self, X: Any, *, sensitive_features: Any = None, base_scores: Any = None) -> Array:
-        """Probabilities of the two classes under g."""
         margin = self.decision_function(X, sensitive_features=sensitive_features, base_scores=base_scores)
         return self._probabilities(margin)
-
-
-def _known(given: Given, encoded: Array, logit: Array) -> tuple[Rows, Array]:
-    """What a method learns from: the rows whose group is known, and their labels."""
-    assert given.sensitive is not None
-    rows = Rows(encoded, logit, given.sensitive.astype(np.int64), given.weight)
-    known = given.sensitive >= 0
-    if known.all():
-        return rows, given.labels
-    weight = None if given.weight is None else given.weight[known]
-    return Rows(encoded[known], logit[known], rows.groups[known], weight), given.labels[known]
 
 
 def lacks_a_label(sensitive: NDArray[np.int64], labels: Array) -> bool:

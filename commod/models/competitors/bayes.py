@@ -36,10 +36,7 @@ def bayes_margin(
 
 
 def pull_of_two(favoured: NDArray[np.int64], tau: float = 1.0) -> Array:
-    """1 − c̄ for the favoured of two groups, −c̄ for the other, c̄ = 1/(1+τ), by condition, (conditions, 2).
-
-    `tau` is the P-Rule aimed at: how much of the favoured group's rate the other's is to be.
-    """
+    """1 − c̄ for the favoured of two groups, −c̄ for the other, c̄ = 1/(1+τ), (conditions, 2); τ: the P-Rule aimed at."""
     cost = 1.0 / (1.0 + tau)
     return np.where(np.arange(2) == favoured[:, None], 1.0 - cost, -cost)
 
@@ -71,17 +68,9 @@ class BayesOptimal(ByMembership):
         Multiplier of fairness, in units of accuracy.
     lambda_ratio : float, default 0.1
         Multiplier of the changes: how sure one must be to overrule f.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
     random_state : int
         Of the noise that breaks ties where there are more than two groups; with two, nothing is random.
 
-    Attributes
-    ----------
-    favoured_ : (conditions,)
-        Code of the group with f's highest positive rate; for equalized odds under each label.
-    pull_ : (conditions, groups)
-        What λ_fair takes off a person's score for each group, as probably as they are of it.
     """
 
     lambda_fair: float = 0.1
@@ -123,12 +112,7 @@ class BayesOptimal(ByMembership):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OracleBayes(GroupAware, BayesOptimal):
-    """The Bayes-optimal rule where S is known at predict, the paper's fairness-aware setting: η̄ is S itself.
-
-    Parameters
-    ----------
-    base_model, threshold, lambda_fair, lambda_ratio, fairness, membership, random_state : as for `BayesOptimal`
-    """
+    """`BayesOptimal` where S is known at predict, the paper's fairness-aware setting: η̄ is S itself."""
 
     def _joint(self, rows: Rows) -> Array:
         of_group = super()._joint(rows)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s

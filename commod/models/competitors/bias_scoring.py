@@ -20,22 +20,14 @@ class BiasScoring(LPP):
     much the decision adds to the gap, for each unit of accuracy that a flip costs. Demographic parity has one score;
     equalized odds has one for each label, with P(S, Y | x) in place of P(S | x), and the flipped lie beyond a line.
 
-    The weights are searched on the training rows with their recorded groups and labels: the most accurate rule whose
-    gap is at most α, or the one with the smallest gap if none is. The rules are those of `LPP`, which finds its weights
-    in expectation, from P(S, Y | x) and f alone. The publication tries lines through pairs of people; here it is each
-    threshold in each of 180 directions. f's own score stands for P(Y | x).
+    The weights are searched on the training rows with their recorded groups and labels, in each of 180 directions (the
+    publication: through pairs of people): the most accurate rule whose gap is at most α, or the one with the smallest
+    gap. The rules are those of `LPP`, which finds its weights in expectation. f's own score stands for P(Y | x).
 
     Parameters
     ----------
     alpha : float, default 0.05
         Largest difference of the groups' positive rates (under each label, for equalized odds) on the training rows.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
-
-    Attributes
-    ----------
-    shift_ : (conditions, 2)
-        As of `LPP`: the weights, and less the weights; all 0 is f.
     """
 
     def _learn(self, rows: Rows, y: Array) -> None:
@@ -91,5 +83,4 @@ def _frontier(rows: Rows, worth: Array, bias: Array, y: Array | None) -> tuple[A
 
 
 def _shares(weight: Array, groups: np.ndarray) -> Array:
-    """What each row counts of its group."""
     return weight / np.bincount(groups, weight)[groups]

@@ -25,11 +25,9 @@ class Frappe(Scored):
     """g = σ(logit f(x) + T(x)), f frozen, T trained to hide the group from the score; S is not needed at predict.
 
     Loss: KL(f‖g) + λ_mmd·MMD²(scores of the groups), and for equalized odds the sum of the MMD² within each label. (The
-    published knob sits on the KL term, so that there a larger one is less fair.) The publication compares two groups;
-    of more, each is compared with everyone, Σ_s MMD²(scores of s, scores of all). The kernel exp(−(u−v)²/0.1²) on
-    scores is expanded into cosines, so that all training rows take part in every step at a cost linear in their number;
-    L-BFGS minimises from T ≡ 0, where g = f. A linear T follows λ_mmd up to its target, so that seeds end in the same
-    minimum. At λ_mmd = 0 it stays at f.
+    published knob sits on the KL term, so that there a larger one is less fair.) Of more than two groups, each is
+    compared with everyone, Σ_s MMD²(scores of s, scores of all). L-BFGS minimises on all rows from T ≡ 0, where g = f.
+    A linear T follows λ_mmd up to its target, so that seeds end in the same minimum.
 
     Parameters
     ----------
@@ -41,16 +39,6 @@ class Frappe(Scored):
     max_iter : int, optional
         Steps of L-BFGS: 100 at each value of λ_mmd passed ("linear"); 50 in all ("mlp"), where stopping early keeps the
         network from learning the training rows by heart.
-    random_state : int
-        Of the initial weights.
-
-    Attributes
-    ----------
-    correction_ : T as plain numbers, a function of encoded rows
-    concepts_, concept_weights_ : DataFrame, feature × concept, and Series
-        Unit directions of the bottleneck, and the weight of each in T ("linear" only).
-    loss_, n_iter_ : float, int
-        At the end, and the steps taken.
     """
 
     lambda_mmd: float = 10.0
@@ -107,7 +95,6 @@ class Frappe(Scored):
             self.concept_weights_ = pd.Series(strengths, index=names, name="weight")
 
     def _network(self, n_features: int) -> Any:
-        """T, in double precision, T ≡ 0."""
         network: Any
         with seeded(int(self.random_state)):
             if self.architecture == "linear":

@@ -15,18 +15,12 @@ from commod.models.validation import check_choice
 class OracleROC(GroupAware):
     """Where f is unsure, decide by group: 1 for the group with the lower positive rate, 0 for the other.
 
-    The threshold stays f's own and only the margin is moved (aif360 moves both, which changes more decisions than
-    fairness needs). At margin 0, g = f. S is needed at predict.
+    Only the margin is moved (aif360 moves the threshold too, which changes more decisions than fairness needs).
 
     Parameters
     ----------
     margin : float, default 0.1
-        A score within this distance of one half is decided by group, f's cut-off being moved there. 0 to 0.5.
-
-    Attributes
-    ----------
-    raised_ : int
-        Code of the group that is given 1.
+        A score within this distance of one half is decided by group, f's cut-off being moved there. At 0, g = f.
     """
 
     margin: float = 0.1
@@ -48,19 +42,12 @@ class CFBC(GroupAware):
 
     ŷ = 1 where f(x)·(2 − θ/P(Y=1, S=1)) > 1 for S = 1, and f(x)·(2 + θ/P(Y=1, S=0)) > 1 for S = 0. θ makes the groups'
     true positive rates equal as f estimates them, E[f·ŷ | s]/E[f | s]; no label is asked, so that it could be set on
-    people whose outcome is not known yet. False positive rates are left as they fall. S is needed at predict.
+    people whose outcome is not known yet. False positive rates are left as they fall.
 
     Parameters
     ----------
     strength : float, default 1.0
         Share of θ that is applied. 0 is f.
-    fairness : {"equalized_odds"}
-        The half of it that is called equal opportunity.
-
-    Attributes
-    ----------
-    theta_, thresholds_ : float, (2,)
-        The number that equalises the rates, whatever `strength` is, and the score above which each group is given 1.
     """
 
     strength: float = 1.0
@@ -99,26 +86,15 @@ class InformationWithholding(GroupAwareScored):
     """Give a share of the better treated group its base rate instead of its score.
 
     The generalised cost of a group (mean score of its negatives, or 1 − mean score of its positives, or both weighted
-    by their frequency) grows linearly with that share, up to the other group's. The scores stay calibrated in each
-    group, which is all that can be had beside one equal cost; where even withholding all scores costs less than the
-    other group's, all are withheld and the costs stay unequal. It is the cost of *scores* that is made equal: decisions
-    at one half may differ more than before. S is needed at predict.
+    by their frequency) grows linearly with that share, at most up to the other group's. The scores stay calibrated in
+    each group, which is all that can be had beside one equal cost. It is the cost of *scores* that is made equal:
+    decisions at one half may differ more than before.
 
     Parameters
     ----------
     strength : float, default 1.0
         Share of the mixing rate that would equalise the costs. 0 is f.
     cost : {"weighted", "fnr", "fpr"}
-        What is made equal.
-    fairness : {"equalized_odds"}
-        The relaxed form of it that goes with calibration.
-    random_state : int
-        Of the lots. The same person draws the same lot, alone or among others.
-
-    Attributes
-    ----------
-    mix_rates_, base_rates_ : (2,)
-        Share of each group whose score is withheld (0 for the one that is treated worse), and its share of y = 1.
     """
 
     strength: float = 1.0

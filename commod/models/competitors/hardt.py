@@ -30,19 +30,13 @@ class _GivenScores(BaseEstimator):
 class EOPostProcessing(GroupAware):
     """Randomised thresholds for each group that meet the criterion exactly on the training rows.
 
-    fairlearn's `ThresholdOptimizer` finds them. It has no notion of "a little fairer" for equalized odds, so the knob
-    is a mixture: with probability `strength` a person is decided by the fair rule, else by f; rates are linear in that,
-    so the groups' gap shrinks with it. S is needed at predict. Each group needs rows of both labels. fairlearn weighs
-    no rows: it takes no `sample_weight`.
+    fairlearn has no notion of "a little fairer" for equalized odds, so the knob is a mixture: with probability
+    `strength` a person is decided by the fair rule, else by f. Each group needs rows of both labels.
 
     Parameters
     ----------
     strength : float, default 1.0
         0 is f, 1 the fair rule.
-    fairness : {"demographic_parity", "equalized_odds"}
-        The paper of 2016 is about equalized odds; fairlearn solves both.
-    random_state : int
-        Of the lots. The same person draws the same lot, alone or among others.
     """
 
     strength: float = 1.0

@@ -20,8 +20,7 @@ class LeafRelabelling(Competitor):
 
     The gap ("discrimination") is the favoured group's positive rate less the other's. Relabelling leaf l changes it by
     Δdisc_l and the accuracy by Δacc_l; leaves with Δdisc_l < 0 are taken by Δdisc_l/Δacc_l, the largest first, until
-    the gap is at most ε (the publication's algorithm Relabel; the exact problem is a knapsack). S is not needed at
-    predict, as published; the paper's overview says that it is.
+    the gap is at most ε (the publication's algorithm Relabel; the exact problem is a knapsack).
 
     The publication relabels a C4.5 tree. Where f is a decision tree of scikit-learn (or a pipeline that ends in one)
     its own leaves are relabelled. For any other f a regression tree that imitates f's score makes the leaves, and
@@ -33,12 +32,6 @@ class LeafRelabelling(Competitor):
         Largest gap allowed on the training rows. At 1, g = f; where all leaves together do not reach it, all are taken.
     min_leaf : float, default 0.01
         Smallest share of the training rows in a leaf of the imitating tree, at most 0.5.
-
-    Attributes
-    ----------
-    tree_, relabelled_ : DecisionTreeRegressor or None, dict
-        The tree that imitates f (None where f is a tree), and the new decision (True: positive) of each relabelled
-        leaf.
     """
 
     epsilon: float = 0.05
@@ -46,8 +39,11 @@ class LeafRelabelling(Competitor):
 
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:
         """Of a tree, the leaf alone, as one number; else all features."""
-        leaf = _own_leaf(base_model, X)
-        return super()._inputs(X, base_model) if leaf is None else leaf[:, None]
+        if not _is_tree(base_model):
+            return super()._inputs(X, base_model)
+        f = _model_of(base_model)
+        leaf = f[-1].apply(f[:-1].transform(X)) if isinstance(f, Pipeline) else f.apply(X)
+        return np.asarray(leaf, dtype=float)[:, None]
 
     def _learn(self, rows: Rows, y: Array) -> None:
         self.tree_ = None
@@ -95,18 +91,10 @@ def leaves_to_relabel(
     return order, new[order]
 
 
-def _bare(base_model: BaseModel) -> Any:
+def _model_of(base_model: BaseModel) -> Any:
     return base_model.estimator if isinstance(base_model, FrozenEstimator) else base_model
 
 
 def _is_tree(base_model: BaseModel) -> bool:
-    f = _bare(base_model)
+    f = _model_of(base_model)
     return isinstance(f[-1] if isinstance(f, Pipeline) else f, DecisionTreeClassifier)
-
-
-def _own_leaf(base_model: BaseModel, X: Any) -> Array | None:
-    """Leaf of each row in f's own tree, (n,); None if f is no tree."""
-    if not _is_tree(base_model):
-        return None
-    f = _bare(base_model)
-    return np.asarray(f[-1].apply(f[:-1].transform(X)) if isinstance(f, Pipeline) else f.apply(X), dtype=float)

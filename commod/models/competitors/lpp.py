@@ -100,15 +100,9 @@ class LPP(ByMembership, _LinearProgram):
     ----------
     alpha : float, default 0.05
         Largest difference of the groups' positive rates (per label, for equalized odds) allowed on the training rows.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
     random_state : int
         Of the noise that breaks ties.
 
-    Attributes
-    ----------
-    shift_ : (conditions, groups)
-        The dual variables.
     """
 
     def _gain(self, rows: Rows) -> Array:
@@ -121,10 +115,6 @@ class OracleLPP(GroupAware, _LinearProgram):
 
     For equalized odds both sides of the rule are linear in f's score, and at a small α the margin of a whole group can
     be 0: the noise, and with it the seed, then decides in that group.
-
-    Parameters
-    ----------
-    base_model, threshold, alpha, fairness, random_state : as for `LPP`
     """
 
     def _joint(self, rows: Rows) -> Array:

@@ -22,12 +22,10 @@ class MultiaccuracyBoost(Scored):
     with the largest value is mended, if that is above α: f ∝ exp(−η·h)·f there, which is logit f − η·h (the
     publication's Algorithm 1). It ends where no part is above α.
 
-    It aims neither at demographic parity nor at equalized odds, but at scores that are right on average in every part
-    of the population that the auditor can tell apart: decisions may become less alike. The paper's overview says that
-    it needs S at predict; it does not.
-
-    The publication's experiments let the auditor learn a smoothed derivative of the cross-entropy, take the first part
-    above α, and have fresh people for each round. Here the training rows are halved by lot for all rounds.
+    It aims at scores that are right on average in every part of the population that the auditor can tell apart:
+    decisions may become less alike. The publication's experiments let the auditor learn a smoothed derivative of the
+    cross-entropy, take the first part above α, and have fresh people for each round. Here the training rows are halved
+    by lot for all rounds.
 
     Parameters
     ----------
@@ -35,17 +33,6 @@ class MultiaccuracyBoost(Scored):
         Largest mean of auditor times residual that is let be. At 1, g = f.
     step, max_iter : float, int, default 1.0, 100
         η, and the rounds after which it ends in any case.
-    fairness : {"demographic_parity", "equalized_odds"}
-        Not used: what is met is neither.
-    random_state : int
-        Of the halves.
-
-    Attributes
-    ----------
-    coef_, intercept_ : (3, d), (3,)
-        What is added to f's logit: for everybody, for those at or below f's cut-off, and for those above.
-    n_iter_, left_ : int, float
-        Rounds that moved the score, and the largest value at the end; at most α, unless `max_iter` ended it.
     """
 
     alpha: float = 0.001

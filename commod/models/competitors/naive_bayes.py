@@ -21,8 +21,8 @@ class ModifiedNaiveBayes(GroupAwareScored):
     The gap is the favoured group's rate of positive decisions less the other's, on the training rows. While it is above
     ε, one hundredth of a count moves at a time (the publication's algorithm for its second approach, Δ = 0.01): if
     fewer decisions are positive than labels, N(+, other) grows and N(−, other) shrinks by Δ·N(−, favoured); else N(−,
-    favoured) grows and N(+, favoured) shrinks by Δ·N(+, other). f is not edited: it sets the cut-off (a budget is
-    one of the naive Bayes' own decisions), and changes are counted against it. S is needed at predict.
+    favoured) grows and N(+, favoured) shrinks by Δ·N(+, other). f sets the cut-off only (a budget is one of the naive
+    Bayes' own decisions), and changes are counted against it.
 
     Ours: a step that would empty a cell goes the other way, and where neither is left the moving ends. At another line
     than one half the positive decisions are held against those before the first step, not against the labels.
@@ -32,15 +32,7 @@ class ModifiedNaiveBayes(GroupAwareScored):
     epsilon : float, default 0.0
         Largest gap allowed on the training rows. At 1 nothing is moved; that is a naive Bayes, not f.
     bins : int, default 5
-        Classes of a number, with about as many training rows in each; a category has its levels. Counts of P(A_i|C)
-        begin at 1.
-
-    Attributes
-    ----------
-    counts_ : (2, 2)
-        N(group, label) after the moving.
-    own_line_, n_iter_ : float, int
-        Logit above which the naive Bayes decides positively, and the steps of the moving.
+        Classes of a number, with about as many training rows in each; a category has its levels.
     """
 
     epsilon: float = 0.0

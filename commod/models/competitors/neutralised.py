@@ -8,11 +8,11 @@ from torch import Tensor
 
 from commod.models.adversary import Array
 from commod.models.competitors.base import Rows, Scored
+from commod.models.networks import tensor_of
 from commod.models.threshold import logit_of_threshold
 
 # λ of Eq. 3, as in the publication's experiments.
-MIXTURES = (0.6, 0.7, 0.8, 0.9)
-DROPOUT = 0.2
+MIXTURES, DROPOUT = (0.6, 0.7, 0.8, 0.9), 0.2
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -23,13 +23,12 @@ class RNF(Scored):
     one of the same label and another group, drawn from the batch: the head c learns the mean of their two softened
     scores from the mean of their two encodings, and is held to one answer on the way from one to the other, L =
     (c(½z₁+½z₂) − ½(p₁+p₂))² + α·Σ_λ |c(λz₁+(1−λ)z₂) − c(½z₁+½z₂)|, λ = 0.6, 0.7, 0.8, 0.9 (Eqs. 1, 3 and 4, with the
-    groups as they are: the publication's RNF_GT). p = σ(logit/T). f is not edited: it sets the cut-off (a budget
-    is one of the network's own decisions), and changes are counted against it. S is not needed at predict. One training
-    serves both criteria.
+    groups as they are: the publication's RNF_GT). p = σ(logit/T). f sets the cut-off only (a budget is one of the
+    network's own decisions), and changes are counted against it. One training serves both criteria.
 
     Ours: the number of units, the number of steps (the publication stops by a validation part), no dropout while the
     head is trained again, any number of groups, and that the head's logit, which has learnt softened scores, is
-    multiplied by T (which moves no decision at one half). Rows are drawn into batches: it takes no `sample_weight`.
+    multiplied by T (which moves no decision at one half). Rows are drawn into batches, not weighed.
 
     Parameters
     ----------
@@ -42,16 +41,6 @@ class RNF(Scored):
         Units of each of the two hidden layers, and batches of each of the two trainings.
     learning_rate : float, default 3e-3
         Of Adam.
-    fairness : {"demographic_parity", "equalized_odds"}
-        Not used.
-    random_state : int
-        Of initial weights, batches, dropout and pairs.
-
-    Attributes
-    ----------
-    encoder_weights_, head_weights_ : lists of arrays
-    own_line_ : float
-        Logit above which the network decides positively.
     """
 
     alpha: float = 0.05
@@ -66,11 +55,11 @@ class RNF(Scored):
             raise ValueError(f"temperature must be 1 or more, got {self.temperature!r}.")
         # All that is random comes from a generator of our own: others may train beside us.
         dice = np.random.default_rng(int(self.random_state))
-        X = _tensor(rows.X)
+        X = tensor_of(rows.X)
         settings = (self.width, self.steps, self.batch_size, self.learning_rate, self.random_state)
         known = rows.memory.of("RNF", rows.X, y, settings)
         if not known:  # all but the head's second training is the same for every α
-            encoder, top = self._first_training(X, _tensor(y), dice)
+            encoder, top = self._first_training(X, tensor_of(y), dice)
             known |= {"encoder": encoder, "top": top, "dice": dice.bit_generator.state}
         dice.bit_generator.state = known["dice"]
         encoder, top = known["encoder"], [tensor.detach().clone().requires_grad_() for tensor in known["top"]]
@@ -98,7 +87,7 @@ class RNF(Scored):
         top = [*_layer(width, width, dice), *_layer(width, 1, dice)]
         optimizer = torch.optim.Adam([*encoder, *top], lr=self.learning_rate, fused=True)
         for batch in _batches(len(labels), self.batch_size, self.steps, dice):
-            kept = [_tensor(dice.random((len(batch), width)) >= DROPOUT) / (1 - DROPOUT) for _ in range(2)]
+            kept = [tensor_of(dice.random((len(batch), width)) >= DROPOUT) / (1 - DROPOUT) for _ in range(2)]
             logit = head(top, _encoded(encoder, X[batch]) * kept[0], kept[1])
             _step(optimizer, torch.nn.functional.binary_cross_entropy_with_logits(logit, labels[batch]))
         return encoder, top
@@ -148,7 +137,7 @@ def _encoded(encoder: list[Tensor], X: Tensor) -> Tensor:
 
 def _layer(n_in: int, n_out: int, dice: np.random.Generator) -> tuple[Tensor, Tensor]:
     limit = (6.0 / (n_in + n_out)) ** 0.5
-    weight = _tensor(dice.uniform(-limit, limit, (n_in, n_out)))
+    weight = tensor_of(dice.uniform(-limit, limit, (n_in, n_out)))
     return weight.requires_grad_(), torch.zeros(n_out, requires_grad=True)
 
 
@@ -157,7 +146,3 @@ def _step(optimizer: torch.optim.Adam, loss: Tensor) -> None:
     for tensor, gradient in zip(tensors, torch.autograd.grad(loss, tensors), strict=True):
         tensor.grad = gradient
     optimizer.step()
-
-
-def _tensor(values: np.ndarray) -> Tensor:
-    return torch.from_numpy(np.asarray(values, dtype=np.float32))

@@ -37,14 +37,6 @@ class OxonFair(ByMembership):
     certainty : float, optional
         Probability from which on a guess counts. 0: everybody has the likeliest group. Default: 4/3 of an even guess,
         which is the toolkit's 2/3 with two groups; with four, hardly anybody is guessed that surely.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
-
-    Attributes
-    ----------
-    lines_ : (groups + 1,)
-        Distance from f's cut-off, in logits, above which people guessed to be in each group are accepted; last, those
-        who cannot be guessed.
     """
 
     alpha: float = 0.05

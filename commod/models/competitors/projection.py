@@ -1,7 +1,7 @@
 """FST (Wei et al. 2020) and FairProjection (Alghamdi et al. 2022): the nearest fair score, as a tilt of f's.
 
-Both ask for the score nearest to f's, in an information measure, among those that meet linear fairness constraints on
-the mean score. Convex duality leaves one number per constraint, and a formula for each new person.
+Nearest in an information measure, among those that meet linear fairness constraints on the mean score. Convex duality
+leaves one number per constraint, and a formula for each new person.
 """
 
 from abc import abstractmethod
@@ -22,7 +22,7 @@ RIDGE = 1e-8
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Projection(ByMembership, Scored):
-    """What both share."""
+    """Scores tilted by multipliers of the constraints, which a subclass finds."""
 
     epsilon: float = 0.05
 
@@ -36,8 +36,7 @@ class _Projection(ByMembership, Scored):
         return group, (group * self.means_).sum(axis=2, keepdims=True) / self.means_.sum(axis=1)[:, None]
 
     @abstractmethod
-    def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
-        """The multipliers, by the factors of `_tilts`."""
+    def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array: ...
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -45,18 +44,12 @@ class FST(_Projection):
     """Fair score transformer: the score of least cross-entropy against f whose means differ by at most ε.
 
     min E[−f log g − (1−f) log(1−g)] subject to |E[g | s] − E[g]| ≤ ε (for equalized odds, given each label). With the
-    multipliers' tilt μ(x), g solves μg² − (1+μ)g + f = 0. S is not needed at predict. At ε = 1, g = f.
+    multipliers' tilt μ(x), g solves μg² − (1+μ)g + f = 0.
 
     Parameters
     ----------
     epsilon : float, default 0.05
-        Largest difference of a group's mean score from everyone's.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
-
-    Attributes
-    ----------
-    multipliers_ : (conditions, groups)
+        Largest difference of a group's mean score from everyone's. At 1, g = f.
     """
 
     def _solve(self, rows: Rows, group: Array, everyone: Array) -> Array:
@@ -105,20 +98,12 @@ class FairProjection(_Projection):
     """Information projection: the score of least KL(g‖f) whose group rates differ by at most a factor 1 ± ε.
 
     min E[KL(g‖f)] subject to |E[g_c | s]/E[g_c] − 1| ≤ ε for both classes c (for equalized odds, given each label). The
-    solution tilts f exponentially: logit g(x) = logit f(x) + Σ multiplier·(how probably x is of a group). The paper's
-    overview says it needs S at predict; with P(S | x) in its place, as in its authors' code, it does not.
+    solution tilts f exponentially: logit g(x) = logit f(x) + Σ multiplier·(how probably x is of a group).
 
     Parameters
     ----------
     epsilon : float, default 0.1
         Largest relative difference of a group's mean score from everyone's.
-    membership : Membership, optional
-        Model of P(S, Y | x). A fitted one is used as it is; otherwise one is learnt on the training rows.
-
-    Attributes
-    ----------
-    multipliers_ : (2, 2, conditions, groups)
-        By class, by upper and lower bound.
     """
 
     epsilon: float = 0.1

@@ -62,19 +62,16 @@ class Method:
 
     @property
     def family(self) -> str:
-        """Which of `FAMILIES` it belongs to."""
         if self.own_model:
             return "own"
         return "aware" if self.needs_sensitive else "blind"
 
     @property
     def short_title(self) -> str:
-        """The title where there is little room."""
         return self.short or self.title
 
     @property
     def is_commod(self) -> bool:
-        """Whether its models are `Commod`'s."""
         return self.estimator == _COMMOD
 
     @property
@@ -84,11 +81,9 @@ class Method:
 
     @property
     def is_written(self) -> bool:
-        """Whether there is an estimator; if not, the overview says "not yet"."""
         return self.estimator is not None
 
     def takes(self, n_groups: int) -> bool:
-        """Whether it is defined for so many groups."""
         return self.groups is None or n_groups <= self.groups
 
 
@@ -442,10 +437,7 @@ def make_method(
     random_state: int = 0,
     **settings: Any,
 ) -> Any:
-    """An unfitted estimator of a method, its knob at `value`.
-
-    Raises ValueError if there is no such method, it is not written yet, or it is not defined for the criterion.
-    """
+    """An unfitted estimator of a method, its knob at `value`; ValueError if it is not there for the criterion."""
     if name not in METHODS or not METHODS[name].is_written:
         written = ", ".join(key for key, method in METHODS.items() if method.is_written)
         known = f"Method {name!r} is not written yet" if name in METHODS else f"There is no method {name!r}"

@@ -18,9 +18,8 @@ class Wass1PostProcessing(GroupAwareScored):
 
     The barycentre minimises Σ_s P(s)·W₁(scores of s, barycentre), the mean move of a score; for one number it is the
     weighted median of the groups' quantile functions at each rank. With two groups that is the larger group's
-    distribution: the larger group keeps its scores, and each of the smaller gets the score of the same rank in the
-    larger one. Groups of one size share the way. S is needed at predict. Rows all count alike in the quantiles: it
-    takes no `sample_weight`.
+    distribution: each of the smaller gets the score of the same rank in the larger one. Groups of one size share the
+    way. Rows all count alike in the quantiles.
 
     Parameters
     ----------
@@ -28,12 +27,7 @@ class Wass1PostProcessing(GroupAwareScored):
         Share of the way to the barycentre that every score goes. 0 is f; at 1 the scores' distributions are equal, and
         with them the decisions at any threshold.
     random_state : int
-        Of the lots by which people with equal scores are spread over their ranks; without ties nothing is random.
-
-    Attributes
-    ----------
-    quantiles_, sizes_ : list of (m,) arrays, (groups,)
-        Sorted training scores of each group, and its number of rows.
+        Of the lots by which people with equal scores are spread over their ranks.
     """
 
     strength: float = 1.0
@@ -80,11 +74,9 @@ class Wass1LogisticRegression(Scored):
     """A logistic regression of its own, trained to have scores of one distribution in all groups.
 
     Loss: mean cross-entropy + β·Σ_s P(s)·W₁(scores of s, barycentre) + ‖w‖²/2n, the last as scikit-learn's default. The
-    barycentre is the one that makes the sum least: at each rank the median of the groups' quantiles by their sizes, so
-    that the derivative moves each score towards the barycentre's quantile of its rank. L-BFGS on all rows, from the
-    plain regression up to β. f is not edited: it says where the cut-off is (a budget is one of the regression's own
-    decisions), and changes are counted against it; a logistic regression f is the model at β = 0. S is not needed at
-    predict.
+    barycentre is the median of the groups' quantiles at each rank, so that the derivative moves each score towards it.
+    L-BFGS on all rows, from the plain regression up to β. f sets the cut-off only (a budget is one of the regression's
+    own decisions), and changes are counted against it; a logistic regression f is the model at β = 0.
 
     The publication takes stochastic steps, with the coupling of the two distributions made anew at each; that its
     coupling is this one, by rank, we have from a description and not from its text.
@@ -95,15 +87,6 @@ class Wass1LogisticRegression(Scored):
         Weight of the penalty.
     max_iter : int, default 100
         Steps of L-BFGS at each value of β passed.
-
-    Attributes
-    ----------
-    coef_, intercept_ : (d,), float
-        Of the encoded features.
-    own_line_ : float
-        Logit above which the regression decides positively.
-    penalty_, n_iter_ : float, int
-        Σ_s P(s)·W₁(scores of s, barycentre) at the end, rounded at 0 as in training, and the steps taken.
     """
 
     beta: float = 10.0
