@@ -68,7 +68,7 @@ def test_a_model_is_pinned_on_explore_and_found_among_the_runs():
     assert cells(app, TABLE)[0] == ["", "f", "A: Gentle $x$ &lt;b&gt;", "B: German credit: λ_fair 3"]
     rows = {row[0]: row[1:] for row in cells(app, TABLE)}
     a, b = (float(rows["Accuracy"][i].partition("%")[0]) for i in (1, 2))
-    step = f"{abs(b - a):.1f} points {'higher' if b > a else 'lower'}" if b != a else "accuracy the same"
+    step = f"accuracy {FIGURES['accuracy'].show_difference((b - a) / 100)}"
     assert step in words(app).partition("**B instead of A:** ")[2]
     assert rows["λ_fair"] == ["–", "1.5", "3"]
     assert rows["P-Rule"][2].startswith(f"{p_rule} [")

@@ -182,9 +182,7 @@ def _instead(one: Shown, other: Shown) -> str:
     parts = [f"{abs(changes):,} {'more' if changes > 0 else 'fewer'} changes" if changes else "as many changes"]
     for figure in (CRITERIA[one.settings.fairness].figure, FIGURES["accuracy"]):
         step = tables[1].loc[figure.name, "g"] - tables[0].loc[figure.name, "g"]
-        much = f"{abs(step) * 100:.1f} points" if figure.format.endswith("%") else f"{abs(step):.3f}"
-        moves = f"{much} {'higher' if step > 0 else 'lower'}" if step else "the same"
-        parts.append(f"{figure.in_sentence} {moves}")
+        parts.append(f"{figure.in_sentence} {figure.show_difference(step)}")
     return ", ".join(parts)
 
 
