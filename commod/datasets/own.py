@@ -103,14 +103,11 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         contract = (*contract, rule)
     if 0.7 * len(X) > MAX_TRAINING:
         done.append(Done(f"g learns from {MAX_TRAINING:,} of the training rows, drawn at random; f from all of them"))
-    about = f"{choice.title}, uploaded in this session: {len(X):,} rows, {len(spec.features)} features, in memory only."
-    sheet = "\n\n".join([about, *map(str, done)])  # no markup: names of files and columns may hold anything
     task = Task(
         spec=spec,
         X=X,
         y=y,
         sensitive=s,
-        datasheet=sheet,
         recipe=_recipe(choice, contract),
         contract=contract,
         roles=roles_of(choice),
@@ -122,8 +119,11 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     if choice.confirm:
         task = _sealed(task, choice.confirm)
         done.append(Done("sealed: no page looks at them before a decision opens them", count=len(X) - len(task.y)))
-        task = replace(task, datasheet=f"{sheet}\n\n{done[-1]}")
     _check_split(task, choice)
+    rows = f"{len(task.y):,} rows to train and test on, {len(spec.features)} features"
+    about = f"{choice.title}, uploaded in this session and in memory only: {rows}."
+    # No markup: names of files and columns may hold anything.
+    task = replace(task, datasheet="\n\n".join([about, *map(str, done)]))
     return OwnTask(task, tuple(done))
 
 

@@ -128,6 +128,9 @@ def _by_what_moved(found: Watched) -> Outcome:
     if len(far):
         text = f"{len(far)} of {count_of(len(figures), 'figure')} moved further than chance explains"
         return Outcome("broken", "Not any more", f"{text}: {_largest(far)}. {with_capital(name)} did not.")
+    if figure is not (wanted := _trained_for(found)):
+        text = f"{with_capital(figure_in_words(wanted))} cannot be measured on this batch"
+        return Outcome("unknown", "Cannot tell", f"{text}. {counted}.")
     if worst > SEEN:
         people = count_of(found.people, "new person", "new people")
         seen = figure.show_difference(noticed * REVEALED).lstrip("+−")
@@ -168,12 +171,15 @@ def far_beyond_chance(figures: pd.DataFrame) -> pd.Series:
 # ---- what moved ----
 
 
+def _trained_for(found: Watched) -> Figure:
+    return CRITERIA.get(found.fairness, next(iter(CRITERIA.values()))).figure
+
+
 def main_figure(found: Watched) -> tuple[Figure, Any]:
     """The figure that the model was trained for, and its row; where the batch does not tell it, the share changed."""
-    criterion = CRITERIA.get(found.fairness, next(iter(CRITERIA.values())))
-    rows = found.figures.set_index(["figure", "model"])
-    if (criterion.figure_name, "g") in rows.index:
-        return criterion.figure, rows.loc[(criterion.figure_name, "g")]
+    wanted, rows = _trained_for(found), found.figures.set_index(["figure", "model"])
+    if (wanted.name, "g") in rows.index:
+        return wanted, rows.loc[(wanted.name, "g")]
     figure = next(figure for figure in FIGURES.values() if figure.of_change and figure.key)
     return figure, rows.loc[(figure.name, "change")]
 
@@ -221,7 +227,7 @@ def drift_in_words(found: Watched) -> str:
     unseen = found.drift[found.drift["unseen"] > 0]
     if unseen.empty:
         return text
-    names = ", ".join(f"“{short(name)}”" for name in unseen["column"].head(3)) + (" …" if len(unseen) > 3 else "")
+    names = ", ".join(f"“{short(name)}”" for name in unseen["shown"].head(3)) + (" …" if len(unseen) > 3 else "")
     most = int(unseen["unseen"].max())
     people = count_of(most, "person has a value", "people have values")
     some = people if len(unseen) == 1 else f"up to {people}"

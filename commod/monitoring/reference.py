@@ -31,7 +31,7 @@ PRIOR = 0.5
 UNSEEN = ""
 # So many values that were never seen are named.
 NAMED = 3
-COLUMNS = "column kind index by_chance drift unseen text sentence".split()
+COLUMNS = "column shown kind index by_chance drift unseen sentence".split()
 
 Distribution = Mapping[str, Any]
 
@@ -82,9 +82,9 @@ def stability_index(old: Any, new: Any) -> tuple[float, float]:
 
 
 def compare_columns(
-    old: Mapping[str, Distribution], new: Mapping[str, pd.Series], kind: str = "column"
+    old: Mapping[str, Distribution], new: Mapping[str, pd.Series], called: Mapping[str, str], kind: str = "column"
 ) -> pd.DataFrame:
-    """Drift of each column that is in both, as `commod.monitoring.Watched` has it."""
+    """Drift of each column that is in both, `called` by another name where it has one, as `Watched` has it."""
     rows = []
     for name, before in old.items():
         if name not in new:
@@ -104,8 +104,9 @@ def compare_columns(
             have = "has a value" if unseen.sum() == 1 else "have values"
             people = count_of(int(unseen.sum()), "person", "people")
             text += f" {people} {have} that nobody had before: {some}{more}."
-        who = f"“{short(name)}”" if kind == "column" else name
-        rows.append((name, kind, index, chance, drift, int(unseen.sum()), text, f"{who} {text}"))
+        shown = called.get(name, name)
+        who = f"“{short(shown)}”" if kind == "column" else name
+        rows.append((name, shown, kind, index, chance, drift, int(unseen.sum()), f"{who} {text}"))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -207,6 +208,7 @@ class _Reference(Struct):
     changes: _Changes
     columns: Annotated[dict[Name, _Distribution], Meta(max_length=MAX_COLUMNS)]
     scores: _Scores
+    called: dict[Name, Name] = {}  # what the app calls its columns, where that is another name
     weight: Name | UnsetType = UNSET
     squares: list[Cube] | UnsetType = UNSET
     rows: list[Cube] | UnsetType = UNSET
@@ -279,6 +281,7 @@ def reference_of(task: Task, rows: Split, margin_f: Any, margin_g: Any, *, line:
         "changes": {name: list(pair) for name, pair in changes.items()},
         "columns": {name: distribution_of(values) for name, values in task.features(rows.X).items()},
         "scores": {name: distribution_of(scores_as_values(each)) for name, each in scores.items()},
+        "called": {name: shown for name in task.X if (shown := task.label(name)) != name},
     }
     if rows.weight is not None:
         found |= {"weight": task.roles["weight"], "squares": cells.squares.tolist(), "rows": cells.rows.tolist()}

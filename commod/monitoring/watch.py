@@ -181,10 +181,9 @@ class Watched:
     # new_low, new_high, difference`` (new − old), ``low, high`` (its 95 % interval) and ``moved``, whether that leaves
     # out 0. Figures that need groups or labels are missing if the batch has none.
     figures: pd.DataFrame
-    # One row per column: ``column, kind`` ("column", or "score" for f's and g's), ``index`` (population stability),
-    # ``by_chance`` (the index stays below it in 95 % of batches without drift), ``drift`` ("stable", "look" or
-    # "shifted"), ``unseen`` (people with a level that nobody had), ``text`` (a sentence on it without subject)
-    # and ``sentence``.
+    # One row per column: ``column``, ``shown`` (what the app calls it), ``kind`` ("column", or "score" for f's and
+    # g's), ``index`` (population stability), ``by_chance`` (the index stays below it in 95 % of batches without drift),
+    # ``drift`` ("stable", "look" or "shifted"), ``unseen`` (people with a level that nobody had) and ``sentence``.
     drift: pd.DataFrame
     counted: Counted  # the people of the batch, to be added to those of other batches (`WatchState`)
     # For `check_then_and_now`, on the batch and on the people tested on.
@@ -247,7 +246,11 @@ def watch(
     settings = _settings(model)
     old_scores = {f"The score of {name}": reference["scores"][name] for name in ("f", "g")}
     new_scores = {"The score of f": scores_as_values(rows.scores_f), "The score of g": scores_as_values(rows.scores_g)}
-    drift = [compare_columns(reference["columns"], rows.read), compare_columns(old_scores, new_scores, "score")]
+    called = reference.get("called", {})
+    drift = [
+        compare_columns(reference["columns"], rows.read, called),
+        compare_columns(old_scores, new_scores, called, "score"),
+    ]
     return Watched(
         figures=framed(figures),
         drift=pd.concat([each.sort_values("index", ascending=False) for each in drift], ignore_index=True),
@@ -327,23 +330,16 @@ def about_model(content: bytes) -> dict[str, Any]:
     }
 
 
-def watch_files(
-    model: bytes,
-    batch: bytes,
-    known: pd.DataFrame | None = None,
-    called: Mapping[str, str] | None = None,
-    *,
-    scores: str = "",
-) -> Watched:
+def watch_files(model: bytes, batch: bytes, known: pd.DataFrame | None = None, *, scores: str = "") -> Watched:
     """`watch` on the bytes of a `model.json` and a table; ValueError says what is wrong with one of them.
 
-    `called`: what columns may be called instead, where the batch has no column of their own name. `scores`: column of
-    the batch with f's probabilities, if f is not in the model's file.
+    A column of the batch may have the name that the app shows. `scores`: column of the batch with f's probabilities, if
+    f is not in the model's file.
     """
     read = read_model(model)
     table = read_table(batch).frame
-    taken = {shown: name for name, shown in (called or {}).items() if name not in table}
-    table = table.rename(columns=taken)
+    called = reference_in(read).get("called", {})
+    table = table.rename(columns={shown: name for name, shown in called.items() if name not in table})
     if read.needs_scores and not scores:
         raise ValueError("f is not in this model.json: give its scores as a column of the batch, named by --scores.")
     if scores and scores not in table:

@@ -75,6 +75,15 @@ def test_exit_codes(files, law, capsys):
     assert capsys.readouterr().out.startswith("Not any more: ")
 
 
+def test_a_column_may_be_called_as_the_app_shows_it(files, law, capsys):
+    assert run(files) == 3
+    said = capsys.readouterr().out
+    assert "“LSAT score” is distributed as before" in said
+    law.batch.rename(columns={"lsat": "LSAT score", "ugpa": "Undergraduate grades"}).to_csv(files[1], index=False)
+    assert run(files) == 3
+    assert capsys.readouterr().out == said
+
+
 def test_a_signed_decision_on_the_command_line(files, signed, capsys):
     record, text = signed
     files[0].write_text(text, encoding="utf-8")

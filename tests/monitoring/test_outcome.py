@@ -106,6 +106,8 @@ def test_without_requirements_what_moved_decides(law, found):
     shifted = outcome_of(watch(law.model, law.batch.assign(lsat=law.batch["lsat"] - 8)), NOTHING)
     assert (shifted.kind, shifted.title) == ("broken", "Not any more")
     assert "The P-Rule moved more than chance explains." in shifted.why
+    blind = outcome_of(watch(law.model, law.batch.drop(columns=["race", "pass_bar"])), NOTHING)
+    assert (blind.kind, blind.why[:49]) == ("unknown", "The P-Rule cannot be measured on this batch. Of 6")
 
 
 def test_a_fall_that_chance_may_explain_is_smaller_than_one_that_is_noticed(found):

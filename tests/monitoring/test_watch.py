@@ -114,7 +114,9 @@ def test_a_level_that_nobody_had_is_named(law):
     batch["tier"] = batch["tier"].astype(object)
     batch.loc[batch.index[:30], "tier"] = "cluster 77"
     whole = watch(law.model, batch)
-    assert "In “tier” 30 people have values that nobody had when the model was tested." in drift_in_words(whole)
+    assert "In “School cluster” 30 people have values that nobody had when the model was tested." in drift_in_words(
+        whole
+    )
     found = whole.drift.set_index("column").loc["tier"]
     assert found["unseen"] == 30
     assert "30 people have values that nobody had before: “cluster 77”." in found["sentence"]

@@ -1,4 +1,4 @@
-"""Glossary: find a word, or look through all of them by chapter; and what figures do not tell."""
+"""Glossary: find a word, or read all of them by chapter; and what figures do not tell."""
 
 import streamlit as st
 
@@ -8,8 +8,6 @@ from commod.dashboard.text import glossary
 from commod.dashboard.views import frame
 from commod.dashboard.views.words import say
 
-# The words to begin with.
-FIRST = ("f", "g", "p_rule")
 # The word that is looked up, by its name; a link can ask for one.
 _asked: PageState[str | None] = PageState("word", lambda: st.query_params.get("word"))
 
@@ -29,14 +27,20 @@ def show() -> None:
         placeholder=say("glossary.type"),
         **mirrored("glossary_word", asked, _asked.set),
     )
-    with st.container(border=True):
-        for name in [asked] if asked else FIRST:
-            word = words[name]
-            st.markdown(f"**{word.title}**\n\n{glossary.picture(name)}{word.tip} {word.more if asked else ''}")
+    if asked:
+        with st.container(border=True):
+            word = words[asked]
+            st.markdown(f"**{word.title}**\n\n{glossary.picture(asked)}{word.tip} {word.more}")
+    seen, colon = {""}, say("standalone.colon")
     for chapter, listed in glossary.chapters(language).items():
-        with st.expander(f"{chapter} ({len(listed)})"):
-            colon = say("standalone.colon")
-            st.markdown("\n".join(f"- **{word.title}**{colon} {word.tip}" for word in listed))
+        st.header(chapter, anchor=False)
+        entries = []
+        for name, word in listed.items():
+            # Each picture once, at the first word of its idea.
+            picture = glossary.picture(name)
+            entries.append(f"- **{word.title}**{colon} {word.tip}" + f"\n\n  {picture}" * (picture not in seen))
+            seen.add(picture)
+        st.markdown("\n".join(entries))
     st.header(say("glossary.not_told"))
     st.markdown(say("glossary.not_told_says"))
     session.keep_link(**({"word": asked} if asked else {}))

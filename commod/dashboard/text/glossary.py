@@ -69,12 +69,12 @@ def picture(name: str) -> str:
     return f"![]({idea(pictures[name])})\n\n" if name in pictures else ""
 
 
-def chapters(language: str = FIRST) -> dict[str, list[Word]]:
-    """The words by chapter, in the order of the file."""
+def chapters(language: str = FIRST) -> dict[str, dict[str, Word]]:
+    """The words by chapter, in the order of the file, and by name."""
     known = words(language)
-    found: dict[str, list[Word]] = {known[name].chapter: [] for name in _file()["word"]}
-    for word in known.values():
-        found[word.chapter].append(word)
+    found: dict[str, dict[str, Word]] = {known[name].chapter: {} for name in _file()["word"]}
+    for name, word in known.items():
+        found[word.chapter][name] = word
     return found
 
 

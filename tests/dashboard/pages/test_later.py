@@ -114,6 +114,9 @@ def test_a_column_may_be_called_as_the_app_shows_it():
     app = fine(choose(run(PAGE), people="file"))
     fine(bring(app, "batch", batch().replace(b"lsat", b"LSAT score", 1), "later.csv"))
     assert headline(expected()).split(":")[0] in words(app)
+    fine(bring(app, "batch", batch(("race",)), "blind.csv"))
+    assert "blind.csv" in captions(app)
+    assert "later.csv" not in captions(app)
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +178,8 @@ def test_without_groups_and_labels():
     app = fine(bring(bring(app, "model", model()), "batch", batch(("race", "pass_bar"))))
     assert "the share of changed decisions is" in words(app)
     assert [metric.label for metric in app.metric] == ["Decisions changed"]
-    assert len(app.info) == 2
+    assert app.info[0].value.startswith("**Cannot tell.** The P-Rule cannot be measured on this batch.")
+    assert len(app.info) == 3
 
 
 def test_a_bad_file_takes_nothing_away(app):

@@ -14,6 +14,7 @@ from commod.dashboard.state import saved_runs
 from commod.dashboard.state.runs_file import MAX_RUNS, Run, write_runs
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.streamlit_internals import ON_EVERY_PAGE
+from commod.metrics.figures import FIGURES
 from tests.dashboard.driving import figure, fine, run, slider, words
 
 PAGE, TABLE = "pages/runs.py", "The runs side by side"
@@ -68,8 +69,8 @@ def test_a_model_is_pinned_on_explore_and_found_among_the_runs():
     assert cells(app, TABLE)[0] == ["", "f", "A: Gentle $x$ &lt;b&gt;", "B: German credit: λ_fair 3"]
     rows = {row[0]: row[1:] for row in cells(app, TABLE)}
     a, b = (float(rows["Accuracy"][i].partition("%")[0]) for i in (1, 2))
-    step = f"{abs(b - a):.1f} points {'higher' if b > a else 'lower'}" if b != a else "accuracy the same"
-    assert step in words(app).partition("**B instead of A:** ")[2]
+    step = f"accuracy {FIGURES['accuracy'].show_difference((b - a) / 100)}"
+    assert step in words(app).partition("**Instead of A:** ")[2]
     assert rows["λ_fair"] == ["–", "1.5", "3"]
     assert rows["P-Rule"][2].startswith(f"{p_rule} [")
     assert "<b>" not in "".join(e.proto.body for e in app.main.get("html"))

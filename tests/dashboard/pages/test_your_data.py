@@ -72,8 +72,8 @@ def test_the_example_is_guessed_and_used(seen):
     assert app.metric[0].label == "A"
 
 
-# Of the pages, Who changed is opened here, Explore in tests below, the others in the slow tests.
-HERE = ("pages/people.py",)
+# Of the pages, these are opened here, Explore in tests below, the others in the slow tests.
+HERE = ("pages/people.py", "pages/data.py")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,12 @@ def test_every_page_works_on_own_data(app, page):
         assert app.selectbox(key="set_data").value == name_of(app)
         assert app.selectbox(key="set_f").value == "scores"  # of a model that we never see
     if page == "pages/data.py":
+        task = load_task(name_of(app))
+        told = f"{len(task.y):,} rows to train and test on, {len(task.spec.features)} features."
         assert "applicants.csv, uploaded in this session" in app.main.markdown[0].value
+        assert told in app.main.markdown[0].value
+        assert f"{len(task.sealed):,} rows sealed" in app.main.markdown[0].value
+        assert [row[0] for row in tables(app)["Features"]] == [feature.title for feature in task.spec.features]
 
 
 @pytest.mark.slow  # tests/dashboard/test_own_f.py trains one, too

@@ -74,12 +74,12 @@ def test_the_auc_begins_with_how_to_read_it():
 
 
 def test_figures_are_words_by_their_declaration(monkeypatch):
-    declared = glossary.chapters()["Figures"]
+    declared = glossary.chapters()["Figures"].values()
     assert [word.title for word in declared][:2] == ["Accuracy", "AUC of the scores"]
     assert "Disparate mistreatment (cf. equalized odds difference)" in [word.title for word in declared]
     assert not [word.title for word in declared if "{" in word.title or "…" in word.title]
     monkeypatch.setitem(FIGURES, "new", Figure("new", "New figure", "It is new.", lambda counts: 0 * counts))
-    assert glossary.Word("New figure", "Figures", "It is new.") in glossary.chapters()["Figures"]
+    assert glossary.Word("New figure", "Figures", "It is new.") in glossary.chapters()["Figures"].values()
     assert glossary.tip("new") == "It is new."
     assert "New figure" in glossary.with_tooltips(["This is the [[new]]."])
 

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -19,7 +18,6 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import frame
 from commod.dashboard.views.model import current_model
 from commod.dashboard.views.widgets import button
-from commod.datasets import Task
 from commod.decisions import Requirements
 from commod.decisions.record import MAX_BYTES as MAX_DECISION
 from commod.monitoring import Watched, read_requirements
@@ -66,24 +64,10 @@ def _of_sliders() -> tuple[Watched | None, bool]:
     _choose("Later people", PEOPLE, "people")
     task = result.task
     if here.people != FILE:
-        return _named(_held_out(result, here.people == SHIFTED), task), True
+        return _held_out(result, here.people == SHIFTED), True
     columns = [rule.name for rule in task.contract] or list(task.X.columns)
     _bring_batch({"columns": columns, "groups": list(task.grouping.columns), "label": task.spec.target})
-    called = {column: task.label(column) for column in task.X}
-    return _named(_watch(result.as_json().encode(), result.settings.data, task.X, called), task), False
-
-
-def _named(found: Watched | None, task: Task) -> Watched | None:
-    """The same with the columns called as on other pages."""
-    if found is None:
-        return None
-    drift = found.drift
-    names = [task.label(column) if column in task.X else column for column in drift["column"]]
-    sentences = [
-        f"“{name}” {said}" if kind == "column" else f"{name} {said}"
-        for name, said, kind in zip(names, drift["text"], drift["kind"], strict=True)
-    ]
-    return replace(found, drift=drift.assign(column=names, sentence=sentences))
+    return _watch(result.as_json().encode(), result.settings.data, task.X), False
 
 
 def _held_out(result: FitResult, shifted: bool) -> Watched | None:
@@ -126,7 +110,7 @@ def _watch(model: bytes, data: str = "", *known: Any) -> Watched | None:
     """The batch that was brought next to the people of a model, or a sentence why not.
 
     `data` is the data set that the model was trained on here, if it was: what is found is forgotten with it. `known`
-    are the features of its people, and what they are called.
+    are the features of its people.
     """
     digest, batch = hashlib.sha256(model).hexdigest(), files().batch
 
@@ -143,8 +127,8 @@ def _watch(model: bytes, data: str = "", *known: Any) -> Watched | None:
 
 def _bring_batch(about: Mapping[str, Any]) -> None:
     uploader("batch", "A later batch", list(FILE_TYPES), MAX_BYTES // 2**20)
-    batch = files().batch.file
-    if batch is not None:
+    place = files().batch
+    if (batch := place.new or place.sound) is not None:
         st.caption(escape_markdown(f"{batch.name}, {len(batch.content) / 1e3:,.0f} kB."))
     elif about:
         columns = about["columns"]

@@ -107,7 +107,7 @@ COLUMNS = Table(
     "Columns then and now, as a table",
     "later_drift",
     {
-        "column": ("Column", ""),
+        "shown": ("Column", ""),
         "index": ("Stability index", ".3f"),
         "by_chance": ("Reached by chance", ".3f"),
         "text": ("Distributed", ""),

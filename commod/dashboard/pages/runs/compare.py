@@ -146,11 +146,8 @@ def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
     notes = [text for name, text in _DIFFERENT.items() if _differ(shown, name)]
     if notes:
         st.info(" ".join(notes), icon=":material/balance:")
-    st.markdown(
-        "\n".join(f"- **{escape_markdown(one.title)}.** {escape_markdown(one.result.verdict)}" for one in shown)
-    )
-    if len(shown) == 2 and _share_f(shown):
-        st.markdown(f"**B instead of A:** {_instead(*shown)}.")
+    first, *others = shown
+    st.markdown(_in_short(first) + "".join(f"\n{_in_short(one)}{_instead(first, one)}" for one in others))
     settings, figures = _settings(shown), list(_figures(shown))
     jobs = [(tasks.merit(one.result), tasks.refits(one.result)) for one in shown]
 
@@ -175,17 +172,21 @@ def side_by_side(shown: Sequence[Shown]) -> Callable[[], list[Pending]]:
     return lambda: [Pending(submit(job), paint) for both in jobs for job in both if get(job) is None]
 
 
+def _in_short(one: Shown) -> str:
+    return f"- **{escape_markdown(one.title)}.** {escape_markdown(one.result.verdict)}"
+
+
 def _instead(one: Shown, other: Shown) -> str:
-    """What a second model of the same f does more or less than the first."""
+    """What another model of the same f does more or less than the first."""
+    if not _share_f((one, other)):
+        return ""
     changes = int(other.result.changed_test.sum()) - int(one.result.changed_test.sum())
     tables = one.result.figures, other.result.figures
     parts = [f"{abs(changes):,} {'more' if changes > 0 else 'fewer'} changes" if changes else "as many changes"]
     for figure in (CRITERIA[one.settings.fairness].figure, FIGURES["accuracy"]):
         step = tables[1].loc[figure.name, "g"] - tables[0].loc[figure.name, "g"]
-        much = f"{abs(step) * 100:.1f} points" if figure.format.endswith("%") else f"{abs(step):.3f}"
-        moves = f"{much} {'higher' if step > 0 else 'lower'}" if step else "the same"
-        parts.append(f"{figure.in_sentence} {moves}")
-    return ", ".join(parts)
+        parts.append(f"{figure.in_sentence} {figure.show_difference(step)}")
+    return f" **Instead of {one.mark}:** {', '.join(parts)}."
 
 
 def _differ(shown: Sequence[Shown], *names: str) -> bool:

@@ -211,9 +211,6 @@ def seal_at_first(choice: Choice) -> Choice:
 
 
 def choose_sealed(choice: Choice) -> None:
-    """The switch for it."""
-    st.toggle(
-        "Seal a fifth of the people until you decide: fewer to train and test on now, an honest verdict later",
-        help=tip("seal_own"),
-        **kept("sealed", choice.confirm > 0),
-    )
+    """The switch for it, and what it does."""
+    st.toggle("Seal a fifth of the people until you decide", **kept("sealed", choice.confirm > 0))
+    st.caption(tip("seal_own"))

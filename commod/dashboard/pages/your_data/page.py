@@ -124,13 +124,13 @@ def _choice() -> tuple[Choice, Any]:
         choice = groups.choose_groups(choice)
     choice = groups.seal_at_first(choice)
     groups.draw_counts(choice)
+    groups.choose_sealed(choice)
     choice = groups.choose_unknown(choice)
     named = (outcome.column, *choice.sensitive_columns)
     scores, out_of = roles.choose_scores(named)
     place = st.container()
-    with st.expander("Columns, weights, missing values and sealed people"):
+    with st.expander("Columns, weights and missing values"):
         person, time = roles.choose_split(outcome.column)
-        groups.choose_sealed(choice)
         weight = roles.choose_weight((*named, scores, person, time))
         taken = {weight: "weight", person: "who it is", scores: "scores of f"}
         taken |= {**dict.fromkeys(choice.sensitive_columns, "sensitive"), outcome.column: "outcome"}
