@@ -43,7 +43,10 @@ question = "How many of {before.n:,} does g decide otherwise?"
 most = "before.n"
 answer = "after.changed"
 says = "**{value}**."
-explanation = ["P-Rule {after.g.p_rule:.2f}.", { when = "after.worse > 0 and not move.played", text = "{after.worse} lose." }]
+explanation = [
+    "P-Rule {after.g.p_rule:.2f}.",
+    { when = "after.worse > 0 and not move.played", text = "{after.worse} lose." },
+]
 talk = ["Why <b>?"]
 teacher = "Look."
 """
