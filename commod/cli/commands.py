@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from commod.cli.arguments import backend_in, form_in, methods_in, scene_in, settings_in
-from commod.cli.output import check_folder, content_of, end_progress, one_line, plain, print_safely, show_progress, tell
+from commod.cli.output import check_folder, end_progress, one_line, plain, print_safely, show_progress, tell
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_of_file
 from commod.datasets.choice import roles_in
 from commod.explain.concepts import form_in_words, formula_in_words
@@ -24,7 +24,7 @@ from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.competitors import available_methods, overview, overview_in_words
 from commod.models.evaluation import judged_elsewhere
-from commod.uploads.limits import count_of
+from commod.uploads.limits import content_of, count_of
 
 if TYPE_CHECKING:
     from commod.experiments import Scene

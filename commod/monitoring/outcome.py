@@ -111,15 +111,13 @@ def _named(rows: pd.DataFrame) -> str:
 def _by_what_moved(found: Watched) -> Outcome:
     figure, row = main_figure(found)
     name, figures = figure_in_words(figure), found.figures
-    moved, far = int(figures["moved"].sum()), figures[far_beyond_chance(figures)]
-    counted = (
-        f"Of {count_of(len(figures), 'figure')} compared, {moved} moved more than chance explains; 1 in 20 (about "
-        f"{0.05 * len(figures):.0f}) would by chance alone"
-    )
+    far = figures[far_beyond_chance(figures)]
+    moved, by_chance = _moved_by_chance(found)
+    counted = f"Of {count_of(len(figures), 'figure')} compared, {moved} {by_chance}"
     # A fall is noticed once the upper end of its interval is below 0, and not ruled out as long as the lower end is.
     above, below = row["high"] - row["difference"], row["difference"] - row["low"]
     way, noticed, worst = ("fall", above, -row["low"]) if figure.direction > 0 else ("rise", below, row["high"])
-    if len(small := _too_small(found)):
+    if small := {group: people for group, people in found.groups.items() if people < SCARCE}:
         few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
         text = f"There are too few new people of {few}: a group is compared from {SCARCE} people on."
         return Outcome("unknown", "Cannot tell", f"{text} {counted}.")
@@ -147,11 +145,6 @@ def _largest(figures: pd.DataFrame) -> str:
         old, new = (figure.show(each) if figure else f"{each:.1%}" for each in (row.old, row.new))
         sentences.append(f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({old} to {new})")
     return ", ".join(sentences) + (" and others" if len(figures) > NAMED else "")
-
-
-def _too_small(found: Watched) -> dict[str, int]:
-    """New people of each group that has too few of them to be compared."""
-    return {group: people for group, people in found.groups.items() if people < SCARCE}
 
 
 def far_beyond_chance(figures: pd.DataFrame) -> pd.Series:
@@ -206,11 +199,13 @@ def difference_in_words(figure: Figure, row: Any) -> str:
 
 def moved_in_words(found: Watched) -> str:
     """How many figures moved, beside how many would by chance, and which columns are not as they were."""
-    moved, total = int(found.figures["moved"].sum()), len(found.figures)
-    return (
-        f"{moved} of {count_of(total, 'figure')} moved more than chance explains; 1 in 20 (about {0.05 * total:.0f}) "
-        f"would by chance alone. {drift_in_words(found)}"
-    )
+    moved, by_chance = _moved_by_chance(found)
+    return f"{moved} of {count_of(len(found.figures), 'figure')} {by_chance}. {drift_in_words(found)}"
+
+
+def _moved_by_chance(found: Watched) -> tuple[int, str]:
+    text = f"moved more than chance explains; 1 in 20 (about {0.05 * len(found.figures):.0f}) would by chance alone"
+    return int(found.figures["moved"].sum()), text
 
 
 def drift_in_words(found: Watched) -> str:

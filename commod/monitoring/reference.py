@@ -212,11 +212,8 @@ class _Reference(Struct):
     rows: list[Cube] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        self._check_groups()
         if UNSET in (self.scores.f.edges, self.scores.g.edges):
             raise ValueError("scores need edges")
-
-    def _check_groups(self) -> None:
         sizes = [len(attribute.levels) for attribute in self.attributes]
         sound = len(self.combinations) == len(self.groups) and all(
             len(codes) == len(sizes) and all(code < size for code, size in zip(codes, sizes, strict=True))

@@ -100,15 +100,11 @@ class BatchRows:
         self._decide(model, None if base_scores is None else np.asarray(base_scores, dtype=float)[kept])
         n_groups = len(reference["groups"]) if self.grouped else 1
         self.cells = cells_of(self.codes, n_groups, self.y, self.before, self.after, self.weight)
-        self.groups: dict[str, int] = {}
-        if self.grouped:
-            self.groups = dict(
-                zip(reference["groups"], sizes_of_groups(self.cells.rows).astype(int).tolist(), strict=True)
-            )
-            absent = ", ".join(f"“{short(name)}”" for name, people in self.groups.items() if not people)
-            self.notices += [f"Nobody in the batch is of the group {absent}."] if absent else []
-        lacking = [name for name in reference["columns"] if name not in read]
-        if lacking:
+        sizes = sizes_of_groups(self.cells.rows).astype(int).tolist()
+        self.groups: dict[str, int] = dict(zip(reference["groups"], sizes, strict=True)) if self.grouped else {}
+        if absent := ", ".join(f"“{short(name)}”" for name, people in self.groups.items() if not people):
+            self.notices.append(f"Nobody in the batch is of the group {absent}.")
+        if lacking := [name for name in reference["columns"] if name not in read]:
             some = ", ".join(f"“{short(name)}”" for name in lacking[:5]) + (" …" if len(lacking) > 5 else "")
             self.notices.append(f"Not in the batch, nor needed by the model: {some}. Their drift is unknown.")
 
@@ -128,26 +124,21 @@ class BatchRows:
 
     def _groups(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         codes = groups_in(reference, batch)
-        columns = " × ".join(f"“{short(attribute['column'])}”" for attribute in reference["attributes"])
-        if codes is None:
-            why = f"The batch does not say who belongs to which group ({columns})"
-        elif (codes >= 0).any():
+        if codes is not None and (codes >= 0).any():
             return codes
-        else:
-            known = ", ".join(f"“{short(name)}”" for name in reference["groups"][:6])
-            why = f"No row of {columns} names a group that the model knows ({known})"
+        columns = " × ".join(f"“{short(attribute['column'])}”" for attribute in reference["attributes"])
+        known = ", ".join(f"“{short(name)}”" for name in reference["groups"][:6])
+        why = f"No row of {columns} names a group that the model knows ({known})"
+        why = f"The batch does not say who belongs to which group ({columns})" if codes is None else why
         self.notices.append(f"{why}, so fairness is unknown.")
         return None
 
     def _labels(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         labels, name = labels_in(reference, batch), short(reference["label"]["column"])
-        if labels is None:
-            why = f"The batch has no label (“{name}”)"
-        elif (labels >= 0).any():
+        if labels is not None and (labels >= 0).any():
             return labels
-        else:
-            why = f"No row has a label that the model knows (“{name}”)"
-        self.notices.append(f"{why}, so accuracy and what else needs it is unknown.")
+        why = "The batch has no label" if labels is None else "No row has a label that the model knows"
+        self.notices.append(f"{why} (“{name}”), so accuracy and what else needs it is unknown.")
         return None
 
     def _weights(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:

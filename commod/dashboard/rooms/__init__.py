@@ -61,10 +61,11 @@ def _made() -> RoomStore:
 
 def bounds() -> tuple[float, int]:
     """For how many hours rooms are kept, and how many of them; raises SystemExit if a variable holds no such number."""
-    return _asked("COMMOD_ROOM_HOURS", HOURS, float), _asked("COMMOD_MAX_ROOMS", MOST_ROOMS, int)
+    return number_asked("COMMOD_ROOM_HOURS", HOURS, float), number_asked("COMMOD_MAX_ROOMS", MOST_ROOMS, int)
 
 
-def _asked(variable: str, usual: Number, kind: Callable[[str], Number]) -> Number:
+def number_asked(variable: str, usual: Number, kind: Callable[[str], Number]) -> Number:
+    """A number above 0 from the environment; SystemExit with a sentence if it is none."""
     text = os.environ.get(variable, "")
     if not text:
         return usual

@@ -10,6 +10,7 @@ import streamlit as st
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse
 
+from commod.dashboard.rooms import number_asked
 from commod.dashboard.streamlit_internals import is_known_session
 
 # Open sessions, and those from one address: a class behind one router that reloads its pages. docs/benchmarks.md says
@@ -35,10 +36,7 @@ _HEADERS = {"retry-after": str(RETRY_SECONDS), "cache-control": "no-store", "con
 
 def limit(variable: str) -> int:
     """A limit on open sessions, as the environment says or as usual."""
-    text = os.environ.get(variable) or str(LIMITS[variable])
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise SystemExit(f"COMMOD Explorer: {variable} must be a whole number above 0, not {text!r}.")
-    return int(text)
+    return number_asked(variable, LIMITS[variable], int)
 
 
 def raise_descriptor_limit() -> None:
