@@ -57,8 +57,7 @@ def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: i
 def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[float]:
     """Places of labels in a column, as near to those wanted as a distance of `gap` between any two allows.
 
-    Labels that would touch form a block around the mean of what they want, within 0 and `room`; `gap` shrinks if need
-    be.
+    Labels that would touch form a block around the mean of what they want. `room`, from 0 on, may make `gap` smaller.
     """
     count = len(wanted)
     gap = min(gap, room / max(1, count - 1))

@@ -174,8 +174,7 @@ def plot_reliability(
 ) -> alt.LayerChart:
     """Share labelled positive by mean score; on the diagonal scores mean what they say.
 
-    `frame`: ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the positive
-    label.
+    `frame`: ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the label 1.
     """
     unit = alt.Scale(domain=[0, 1])
     x = x_axis("mean_score:Q", "Mean score (%)", "%", scale=unit)
@@ -353,8 +352,7 @@ _ACROSS = 20
 def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> alt.Chart:
     """100 people of each group as dots: filled if decided 1, and coloured by whether that is right.
 
-    `frame`: one row per dot: ``group``, ``number`` (0 to 99) and ``what``, one of `right`, `wrong` and `no` (decided
-    0).
+    `frame`: a row per dot: ``group``, ``number`` (0 to 99) and ``what``: `right`, `wrong` or `no` (decided 0).
     """
     said, colours = [right, wrong, no], [palette.F, palette.G, "#B8B8B8"]
     dots = alt.Chart(frame).mark_point(filled=True, size=62, opacity=1, strokeWidth=1).properties(height=230)

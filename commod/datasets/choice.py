@@ -181,10 +181,7 @@ def roles_in(words: Sequence[str]) -> dict[str, Any]:
 
 
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fields of `Choice`, ``only_named`` and ``small_together`` that options give.
-
-    Raises ValueError if the file of roles cannot be read, a column is given two parts, or a value is none of its field.
-    """
+    """Fields of `Choice`, ``only_named`` and ``small_together`` that options give; ValueError says what is wrong."""
     given = {} if arguments.roles is None else read_roles(content_of(arguments.roles, "a roles.json"))
     said: dict[str, Any] = {}
     for name, place in _PLACES.items():
@@ -208,7 +205,6 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _joined(field: str, values: list[str]) -> Any:
-    """The value of a field from the texts that follow its options."""
     if field == "cuts":
         return {column: cuts for column, *cuts in map(_row, values)}
     if field == "merge":

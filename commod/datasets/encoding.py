@@ -68,10 +68,7 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         self.max_levels = max_levels
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> TabularEncoder:
-        """Learn levels, medians, means and scales from `X` (DataFrame or 2-d array of numbers).
-
-        With a `sample_weight` (n,), every row counts as often as that says.
-        """
+        """Learn levels, medians, means and scales from `X`, a frame or 2-d array; rows count by `sample_weight`."""
         self._fit_raw(X, sample_weight)
         return self
 

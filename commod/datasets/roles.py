@@ -271,12 +271,8 @@ def count_levels(frame: pd.DataFrame, choice: Choice, column: str) -> dict[str, 
 
 
 def guess_merge(frame: pd.DataFrame, choice: Choice) -> dict[str, dict[str, str]]:
-    """Which levels of the sensitive attribute are merged at first: as few as possible.
-
-    Of more groups than can be compared the rarest levels are one, and so are levels that hardly anybody has.
-    """
-    merge = {}
-    most = MAX_GROUPS
+    """Levels merged at first, as few as possible: the rarest of too many to compare, and those hardly anybody has."""
+    merge, most = {}, MAX_GROUPS
     for column in reversed(choice.sensitive_columns):
         rows = count_levels(frame, choice, column)
         kept = list(rows) if len(rows) <= most else list(rows)[: most - 1]

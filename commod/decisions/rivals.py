@@ -70,8 +70,7 @@ def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.Dat
     """How far each model of a sweep is on the wrong side of each requirement that its decisions tell.
 
     One row per model; one column per limit except ``again``, which needs refits, and ``direction`` (the share of
-    decisions that changed against it): 0 where it is met. P-Rule and mistreatment have their own units, others are
-    shares.
+    decisions that changed against it): 0 where it is met. All but P-Rule and mistreatment are shares.
     """
     of_f, columns = scene.figures(scene.decisions_test)["accuracy"], {}
     points = sweep.points.assign(accuracy_lost=of_f - sweep.points["accuracy"], changed=sweep.points["change_rate"])

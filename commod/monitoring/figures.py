@@ -25,10 +25,7 @@ Rows = list[dict[str, Any]]
 
 
 def difference_of(old: float, old_ends: Any, new: float, new_ends: Any) -> tuple[float, float, float]:
-    """New − old of two independent samples and its interval, from those of both (Zou and Donner 2008).
-
-    Of two shares with Wilson's intervals that is Newcombe's (1998).
-    """
+    """New − old of two independent samples and its interval, from those of both (Zou and Donner 2008)."""
     (old_low, old_high), (new_low, new_high) = old_ends, new_ends
     difference = new - old
     low = difference - math.hypot(new - new_low, old_high - old)

@@ -285,10 +285,7 @@ def _signed_figures(cells: Cells) -> dict[str, float]:
 
 
 def halves(logit: np.ndarray, *, shifted: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of two random halves of test people: those a model was tested on, and a later batch.
-
-    With `shifted`, the batch leaves out most of those whom f scores above its median.
-    """
+    """Two random halves of test people, old and new; `shifted` thins out whom f scores above its median in the new."""
     order = np.random.default_rng(0).permutation(len(logit))
     old, new = (np.sort(part) for part in np.array_split(order, 2))
     if shifted:

@@ -21,10 +21,7 @@ class JsonError(ValueError):
 
 
 def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
-    """The object in a JSON file of at most `most` bytes; error sentences say `what` it should be ("a decision").
-
-    Raises JsonError if it is too large or too deep, is no JSON, repeats a name, or is not one object.
-    """
+    """The object in a JSON file of at most `most` bytes; a JsonError says `what` it should be ("a decision")."""
     size = len(content)
     if size > most:
         raise JsonError(

@@ -25,10 +25,7 @@ _making = Lock()
 
 
 def store() -> RoomStore:
-    """The rooms of this server, in the database that ``COMMOD_DATABASE_URL`` names or in a file.
-
-    Raises RoomError if the database cannot be reached or used; the next call tries again.
-    """
+    """The rooms of this server, from the database; RoomError if it cannot be used, and the next call tries again."""
     with _making:
         return _made()
 
