@@ -18,6 +18,7 @@ from commod.datasets.own_groups import MAX_VALUES, groups_of, small_together
 from commod.datasets.task import Task
 from commod.uploads.limits import TableError, content_of
 from commod.uploads.reading import read_table
+from commod.wording import some_of
 
 Guess = Callable[[Sequence[str], pd.DataFrame], roles.Guess]
 # What is asked where a guess would often be wrong, and the option that answers it.
@@ -90,7 +91,7 @@ def _check_names(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
     for value in (given[field] for field in COLUMN_FIELDS & set(given)):
         for column in [value] if isinstance(value, str) else value:
             if column and column not in frame.columns:
-                known = ", ".join(map(str, frame.columns[:20])) + (" …" if len(frame.columns) > 20 else "")
+                known = some_of([*map(str, frame.columns)], 20)
                 raise ChoiceError(f"There is no column “{column}” in the file: choose from {known}.")
 
 

@@ -15,6 +15,7 @@ from commod.datasets.grouping import UNKNOWN
 from commod.datasets.own import OwnTask
 from commod.datasets.own_groups import find_groups, outcomes_of
 from commod.uploads.limits import short
+from commod.wording import some_of
 
 # How many rows are checked, balanced over groups and labels as far as possible.
 MOST_ROWS = 4_000
@@ -68,7 +69,7 @@ def _given_away(X: pd.DataFrame, labels: np.ndarray, what: str, advice: str) -> 
     while without >= KNOWN[what] and len(names) < min(MOST_LEFT_OUT, len(in_order)):
         names.append(in_order[len(names)])
         without = _auc(X.drop(columns=names), labels) if len(names) < len(in_order) else 0.5
-    listed = ", ".join(f"“{short(name, 24)}”" for name in names[:5]) + (" …" if len(names) > 5 else "")
+    listed = some_of([f"“{short(name, 24)}”" for name in names])
     text = f"The features tell the {what} almost perfectly (AUC {auc:.3f}). Without {listed}: {without:.3f}. {advice}"
     return [Leak(text, names)]
 

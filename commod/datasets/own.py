@@ -16,7 +16,7 @@ from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
 from commod.uploads.limits import DECIMAL_COMMAS, FILE_TYPES, count_of, short
-from commod.wording import with_capital
+from commod.wording import some_of, with_capital
 
 # Numbers that a table may become once its categories are written out as columns of 0 and 1: 400 MB.
 MAX_ENCODED = 50_000_000
@@ -366,8 +366,7 @@ def _merges(choice: Choice) -> list[Done]:
         for name in dict.fromkeys(names.values()):
             levels = [f"“{_short(level)}”" for level, new in names.items() if new == name != level]
             if levels:
-                listed = ", ".join(levels[:5]) + (" …" if len(levels) > 5 else "")
-                done.append(Done(f"called “{_short(name)}”: {listed}", column, len(levels), "value"))
+                done.append(Done(f"called “{_short(name)}”: {some_of(levels)}", column, len(levels), "value"))
     return done
 
 

@@ -18,7 +18,7 @@ from commod.monitoring.figures import Z
 from commod.monitoring.requirements import Look, check_then_and_now
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of, short
-from commod.wording import with_capital
+from commod.wording import some_of, with_capital
 
 # Where nothing is required: a difference of the main figure that must not go unseen for "still true", 10 points.
 SEEN = 0.1
@@ -216,7 +216,7 @@ def drift_in_words(found: Watched) -> str:
     unseen = found.drift[found.drift["unseen"] > 0]
     if unseen.empty:
         return text
-    names = ", ".join(f"“{short(name)}”" for name in unseen["column"].head(3)) + (" …" if len(unseen) > 3 else "")
+    names = some_of([f"“{short(name)}”" for name in unseen["column"]], 3)
     most = int(unseen["unseen"].max())
     people = count_of(most, "person has a value", "people have values")
     some = people if len(unseen) == 1 else f"up to {people}"
@@ -256,8 +256,7 @@ def signature_in_words(lines: pd.DataFrame) -> str:
     other = lines.loc[~lines["agrees"], "line"].tolist()
     if not other:
         return f"This is the model of the decision: all {len(lines)} settings and figures that both files name agree."
-    some = ", ".join(other[:4]) + (" …" if len(other) > 4 else "")
-    return f"This is not the model of the decision: {len(other)} of {len(lines)} lines differ ({some})."
+    return f"This is not the model of the decision: {len(other)} of {len(lines)} lines differ ({some_of(other, 4)})."
 
 
 def due_in_words(record: Mapping[str, Any], today: date) -> str:

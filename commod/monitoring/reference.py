@@ -101,9 +101,8 @@ def compare_columns(
         if len(unseen):
             some = ", ".join(f"“{short(level)}”" for level in unseen.index[:NAMED])
             more = " and others" if len(unseen) > NAMED else ""
-            have = "has a value" if unseen.sum() == 1 else "have values"
-            people = count_of(int(unseen.sum()), "person", "people")
-            text += f" {people} {have} that nobody had before: {some}{more}."
+            people = count_of(int(unseen.sum()), "person has a value", "people have values")
+            text += f" {people} that nobody had before: {some}{more}."
         who = f"“{short(name)}”" if kind == "column" else name
         rows.append((name, kind, index, chance, drift, int(unseen.sum()), text, f"{who} {text}"))
     return pd.DataFrame(rows, columns=COLUMNS)

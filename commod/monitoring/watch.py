@@ -34,6 +34,7 @@ from commod.portable import CERTAINTY, ColumnRule, Portable
 from commod.uploads.json_file import read_json
 from commod.uploads.limits import count_of, short
 from commod.uploads.reading import read_table
+from commod.wording import some_of
 
 # The least number of people in a batch, and of a group whose calibration is told.
 LEAST_PEOPLE = 20
@@ -56,7 +57,7 @@ class BatchRows:
     def __init__(self, model: Portable, reference: Reference, batch: pd.DataFrame, base_scores: Any) -> None:
         self.notices: list[str] = []
         if missing := [name for name in model.columns if name not in batch]:
-            some = ", ".join(f"“{short(name)}”" for name in missing[:5]) + (" …" if len(missing) > 5 else "")
+            some = some_of([f"“{short(name)}”" for name in missing])
             column, them = ("column", "it") if len(missing) == 1 else ("columns", "them")
             raise ValueError(f"The batch has no {column} {some}, which the model needs: add {them}.")
         rules = {rule["name"]: ColumnRule.from_json(rule) for rule in model.content.get("raw", [])}
@@ -105,7 +106,7 @@ class BatchRows:
         if absent := ", ".join(f"“{short(name)}”" for name, people in self.groups.items() if not people):
             self.notices.append(f"Nobody in the batch is of the group {absent}.")
         if lacking := [name for name in reference["columns"] if name not in read]:
-            some = ", ".join(f"“{short(name)}”" for name in lacking[:5]) + (" …" if len(lacking) > 5 else "")
+            some = some_of([f"“{short(name)}”" for name in lacking])
             self.notices.append(f"Not in the batch, nor needed by the model: {some}. Their drift is unknown.")
 
     def _decide(self, model: Portable, base_scores: np.ndarray | None) -> None:
