@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from commod.decisions.requirements import RULES
 from commod.experiments.refits import Refits
@@ -16,8 +17,9 @@ from commod.explain.checks import check_again, counts_of_changes
 from commod.metrics.counts import Counts, sizes_of_groups, tally, wilson_interval
 from commod.metrics.report import compare_counts
 
-# Of every interval here.
+# Of every interval here, and how many standard errors it reaches to either side.
 CONFIDENCE = 0.95
+Z = float(ndtri(0.5 + CONFIDENCE / 2))
 Ends = tuple[float, float]
 NOT_KNOWN: Ends = (math.nan, math.nan)
 

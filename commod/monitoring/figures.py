@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from commod.decisions.facts import CONFIDENCE
 from commod.metrics.counts import Counts, effective_size, sizes_of_groups, wilson_interval
@@ -16,8 +15,6 @@ from commod.metrics.report import compare_counts
 from commod.monitoring.reference import Cells, Reference
 
 EVERYONE = "everyone"
-# How many standard errors an interval reaches to either side.
-Z = float(ndtri(0.5 + CONFIDENCE / 2))
 
 # Value, and the ends of its interval.
 Ends = tuple[float, float, float]

@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from commod.decisions.facts import CONFIDENCE, Facts
+from commod.decisions.facts import CONFIDENCE, Facts, Z
 from commod.decisions.requirements import Requirements
-from commod.decisions.verdicts import SETTLES
+from commod.decisions.verdicts import REVEALED
 from commod.decisions.verify import agree, shown
 from commod.metrics.counts import SCARCE
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
-from commod.monitoring.figures import Z
 from commod.monitoring.requirements import Look, check_then_and_now
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of, short
@@ -24,8 +23,6 @@ from commod.wording import some_of, with_capital
 SEEN = 0.1
 # Figures that are named, of those that moved.
 NAMED = 3
-# The reach of an interval, times this, is a difference that is seen in four cases of five.
-REVEALED = float(1 + ndtri(SETTLES) / Z)
 
 
 class Outcome(NamedTuple):
