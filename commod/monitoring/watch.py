@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
+from commod.datasets.own import MAX_ENCODED
 from commod.datasets.raw import read_column
 from commod.decisions import Requirements, read_record, requirements_in
 from commod.decisions.facts import Facts
@@ -36,10 +37,8 @@ from commod.uploads.limits import count_of, short
 from commod.uploads.reading import read_table
 from commod.wording import some_of
 
-# The least number of people in a batch, and of a group whose calibration is told.
+# The least number of people in a batch.
 LEAST_PEOPLE = 20
-# Numbers that a batch may become, encoded: 400 MB.
-MAX_ENCODED = 50_000_000
 
 
 def check_width(model: Portable, n_rows: int) -> None:
