@@ -75,7 +75,7 @@ def _given_away(X: pd.DataFrame, labels: np.ndarray, what: str, advice: str) -> 
 
 
 def _auc(X: pd.DataFrame, labels: np.ndarray) -> float:
-    """The AUC of the better of two simple models on rows they have not seen; of many classes, of the best told one."""
+    """The AUC of the better of two simple models on rows they have not seen; of many classes, of the easiest one."""
     parts = StratifiedKFold(2, shuffle=True, random_state=0)
     line = LogisticRegression(C=10.0, tol=1e-3, max_iter=1_000)
     tree = DecisionTreeClassifier(max_depth=8, min_samples_leaf=10, random_state=0)

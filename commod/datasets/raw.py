@@ -31,7 +31,7 @@ def learn_rule(values: pd.Series, kind: Literal["number", "category"], *, fill: 
     """The rule for one column; dates that are to be a number get a rule for dates.
 
     With `fill`, a missing number becomes the median and a missing level one of its own; else a row must not lack them.
-    `decimal` is the decimal mark in the file, if it is known ("": it is told from the texts).
+    `decimal` is the decimal mark in the file, if it is known ("": the texts say it).
     """
     if kind == "number":
         numbers, rule = read_numbers(values, decimal)

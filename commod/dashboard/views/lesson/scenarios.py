@@ -146,7 +146,7 @@ def _renamed(entries: dict[str, Any]) -> dict[str, Any]:
     """Before 0.3, `explanation` was called "told"."""
     steps = entries.get("step")
     for step in steps if isinstance(steps, list) else []:
-        if isinstance(step, dict) and "told" in step:
+        if isinstance(step, dict) and "told" in step and "explanation" not in step:
             step["explanation"] = step.pop("told")
     return entries
 
