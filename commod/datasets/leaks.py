@@ -35,17 +35,17 @@ class Leak(str):
         return leak
 
 
-def sample_rows(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:
-    """At most `MOST_ROWS` of a table, as many of each group and outcome of a choice as can be had."""
+def sample_rows(frame: pd.DataFrame, choice: Choice, most: int = MOST_ROWS) -> pd.DataFrame:
+    """Rows of a table, as many of each group and outcome of a choice as can be had among `most`."""
     y = outcomes_of(frame, choice).isin(choice.good_values)
     _, s = find_groups(frame, choice)
-    return frame.iloc[_of_each_cell((2 * s + y).where(s >= 0, UNKNOWN).to_numpy())]
+    return frame.iloc[_of_each_cell((2 * s + y).where(s >= 0, UNKNOWN).to_numpy(), most)]
 
 
 def find_leaks(own: OwnTask) -> list[Leak]:
     """Features that give the outcome or the sensitive attribute away, and scores that do, one sentence each."""
     task = own.task
-    rows = _of_each_cell(2 * task.sensitive.to_numpy() + task.y.to_numpy())
+    rows = _of_each_cell(2 * task.sensitive.to_numpy() + task.y.to_numpy(), MOST_ROWS)
     X, y, scores = task.features(task.X).iloc[rows], task.y.to_numpy()[rows], task.spec.scores
     found = []
     if scores and (auc := float(roc_auc_score(y, task.X[scores].iloc[rows]))) >= KNOWN["outcome"]:
@@ -101,9 +101,9 @@ def find_repeats(repeats: Mapping[str, int], choice: Choice, aucs: Callable[[str
     return [Leak(text)]
 
 
-def _of_each_cell(codes: np.ndarray) -> np.ndarray:
-    """Places of at most `MOST_ROWS`, as many of each code as can be had; those below 0 are left out."""
-    rng, most = np.random.default_rng(0), MOST_ROWS
+def _of_each_cell(codes: np.ndarray, most: int) -> np.ndarray:
+    """Places of at most `most` rows, as many of each code as can be had; those below 0 are left out."""
+    rng = np.random.default_rng(0)
     cells = [rng.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes[codes >= 0])]
     places = []
     for left, cell in zip(range(len(cells), 0, -1), sorted(cells, key=len), strict=True):
