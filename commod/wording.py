@@ -1,6 +1,6 @@
 """Small things that sentences need, wherever they are written; it imports nothing of ours."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def with_capital(text: str) -> str:
@@ -12,3 +12,8 @@ def listed(names: Iterable[str]) -> str:
     """Names in a row: "COMMOD, LPP and FRAPPE"."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def some_of(texts: Sequence[str], most: int = 5) -> str:
+    """The first of some texts in a row: "a, b, c …"."""
+    return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")

@@ -62,4 +62,4 @@ def test_a_lesson(tmp_path, monkeypatch):
     found, problems = all_scenarios()
     assert problems == ()
     (step,) = found["hiring"]["en"].steps
-    assert [said.when for said in step.told] == ["true", "after.worse > 0 and not move.played"]
+    assert [said.when for said in step.explanation] == ["true", "after.worse > 0 and not move.played"]

@@ -242,7 +242,7 @@ def test_the_lesson_goes_from_guess_to_slider_to_surprise(browser, pages, locale
             goal = page.evaluate("() => commod.pack.grid.lambda_fair.indexOf(commod.lesson.goals[commod.lesson.step])")
             assert page.locator("#guide button").count() == 0  # the surprise waits for the slider
             page.locator("#set_lambda_fair").fill(str(goal))
-        told = page.locator("#guide .told").inner_text()
+        told = page.locator("#guide .surprise").inner_text()
         assert re.search(r"\d", told)
         assert "{" not in page.locator("#guide").inner_text()
         page.locator("#guide button").click()
@@ -301,10 +301,10 @@ def test_one_person_is_decided_as_by_the_library(browser, pages):
             "(query) => commod.pack.person.people.map((cells) => commod.models.decide(query, cells).g)", query
         )
         np.testing.assert_allclose(found, result.logit[chosen], atol=1e-9, rtol=0)
-    before = page.locator("#person .told").inner_text()
+    before = page.locator("#person .answer").inner_text()
     field = page.locator("#person input").first
     field.fill(field.get_attribute("max"))
-    assert page.locator("#person .told").inner_text() != before
+    assert page.locator("#person .answer").inner_text() != before
     page.close()
 
 
@@ -316,12 +316,12 @@ def test_a_value_out_of_range_is_not_decided(browser, pages):
     for wrong in ("999", ""):
         field.fill(wrong)
         assert "Enter a number from 11 to 48 points." in person.inner_text()
-        assert page.locator("#person .told").inner_text() == phrase("en", "standalone.not_decided")
+        assert page.locator("#person .answer").inner_text() == phrase("en", "standalone.not_decided")
     field.fill("20")
-    told = page.locator("#person .told").inner_text()
+    told = page.locator("#person .answer").inner_text()
     page.locator("#language").click()
     assert field.input_value() == "20"  # what was edited stays
-    assert told != page.locator("#person .told").inner_text()
+    assert told != page.locator("#person .answer").inner_text()
     page.close()
 
 

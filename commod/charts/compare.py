@@ -57,8 +57,7 @@ def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: i
 def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[float]:
     """Places of labels in a column, as near to those wanted as a distance of `gap` between any two allows.
 
-    Labels that would touch form a block around the mean of what they want, within 0 and `room`; `gap` shrinks if need
-    be.
+    Labels that would touch form a block around the mean of what they want. `room`, from 0 on, may make `gap` smaller.
     """
     count = len(wanted)
     gap = min(gap, room / max(1, count - 1))
@@ -245,16 +244,10 @@ def _reference(y: Any) -> list[alt.Chart]:
     return [rule.encode(tooltip=tips(("change_rate:Q", REFERENCE, ".1%"))), name.encode(x=alt.value(0))]
 
 
-def plot_segments(
-    frame: pd.DataFrame,
-    *,
-    titles: tuple[str, ...],
-    **more: Any,
-) -> alt.ConcatChart:
+def plot_segments(frame: pd.DataFrame, *, titles: tuple[str, ...], **more: Any) -> alt.ConcatChart:
     """Changes against accuracy in each segment of fairness, as one picture to take away.
 
-    `frame`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments. All else as for
-    `plot_methods`.
+    `frame`, `more`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments.
     """
     more |= {"view": "changes", "live": False}
     parts = []
@@ -312,13 +305,9 @@ def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
 
     `frame`: ``label, other, rank, other_rank, overlap``. `many`: the squares have no room for numbers.
     """
-    tooltip = tips(
-        ("label:N", "One"), ("other:N", "Other"), ("overlap:Q", "People changed by both, of those by either", ".0%")
-    )
-    places = alt.EncodingSortField("other_rank", op="min"), alt.EncodingSortField("rank", op="min")
-    return _squares(
-        frame, ("other", "label", "overlap"), places, tooltip, most=1.0, white_from=0.5, room=130, numbers=not many
-    )
+    shared = "overlap:Q", "People changed by both, of those by either", ".0%"
+    tooltip, x, y = tips(("label:N", "One"), ("other:N", "Other"), shared), ("other", "other_rank"), ("label", "rank")
+    return _squares(frame, x, y, "overlap", tooltip, most=1.0, white_from=0.5, room=130, numbers=not many)
 
 
 def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
@@ -335,14 +324,15 @@ def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
         ("worse:Q", "Worse off (people)", ","),
         ("count:Q", "Of", ","),
     )
-    places = alt.EncodingSortField("rank", op="min"), alt.EncodingSortField("group_rank", op="min")
-    return _squares(frame, ("label", "group", "share"), places, tooltip, most=most, white_from=0.7 * most, room=165)
+    x, y = ("label", "rank"), ("group", "group_rank")
+    return _squares(frame, x, y, "share", tooltip, most=most, white_from=0.7 * most, room=165)
 
 
 def _squares(
     frame: pd.DataFrame,
-    columns: tuple[str, str, str],
-    places: tuple[alt.EncodingSortField, alt.EncodingSortField],
+    x: tuple[str, str],
+    y: tuple[str, str],
+    value: str,
     tooltip: list[alt.Tooltip],
     *,
     most: float,
@@ -350,17 +340,16 @@ def _squares(
     room: int,
     numbers: bool = True,
 ) -> alt.LayerChart:
-    """Shares as numbers on squares, darker if larger; `columns` are those of x, y and the share.
+    """Shares as numbers on squares, darker if larger; `x` and `y` are columns of names, each with that of their order.
 
     From `white_from` on numbers are white. `room`: pixels for the names of y. Without `numbers`, squares are small.
     """
-    across, down, value = columns
     upright = {} if numbers else {"labelFontSize": 10}
     small = {} if numbers else {"labelFontSize": 11, "labelOverlap": False}
     names = alt.Axis(labelAngle=-40 if numbers else -90, labelLimit=130, labelOverlap=False, **upright)
     base = alt.Chart().encode(
-        x=alt.X(f"{across}:N", title=None, sort=places[0], axis=names),
-        y=alt.Y(f"{down}:N", title=None, sort=places[1], axis=alt.Axis(labelLimit=room, **small)),
+        x=alt.X(f"{x[0]}:N", title=None, sort=alt.EncodingSortField(x[1], op="min"), axis=names),
+        y=by_rank(f"{y[0]}:N", y[1], labelLimit=room, **small),
         tooltip=tooltip,
     )
     blue = alt.Color(f"{value}:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None)

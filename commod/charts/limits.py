@@ -30,6 +30,11 @@ def _changes(most: float) -> Any:
     )
 
 
+def _tips(column: str, title: str, form: str) -> list[alt.Tooltip]:
+    changed = "change_rate:Q", "Decisions changed", ".1%"
+    return tips(("label:N", "Model"), ("settings:N", "Setting"), changed, (column, title, form))
+
+
 def _of_kind(kind: str) -> alt.Chart:
     return alt.Chart().transform_filter(f"datum.kind == '{kind}'")
 
@@ -70,12 +75,7 @@ def plot_limits(
         return y_axis(f"{column}:Q", fairness_title, ".2f", ticks=6, scale=alt.Scale(domain=[low, high], nice=False))
 
     y = fair("fairness")
-    tooltip = tips(
-        ("label:N", "Model"),
-        ("settings:N", "Setting"),
-        ("change_rate:Q", "Decisions changed", ".1%"),
-        ("fairness:Q", fairness_title, ".3f"),
-    )
+    tooltip = _tips("fairness:Q", fairness_title, ".3f")
     bound, blind = (_of_kind(kind).encode(x=x, y=y) for kind in ("bound", "blind"))
     region = bound.mark_area(color=BOUND, opacity=0.16, clip=True).encode(y2=alt.Y2Datum(low if upward else high))
     edge = bound.mark_line(color=BOUND, strokeWidth=2.4, clip=True).encode(tooltip=tooltip[2:])
@@ -99,12 +99,7 @@ def plot_price(
     points = "datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')"
     scale = alt.Scale(domain=[low, high], nice=False)
     y = y_axis("difference:Q", "Accuracy minus f's (percentage points)", ticks=6, scale=scale, labelExpr=points)
-    tooltip = tips(
-        ("label:N", "Model"),
-        ("settings:N", "Setting"),
-        ("change_rate:Q", "Decisions changed", ".1%"),
-        ("difference:Q", "Accuracy minus f's", "+.1%"),
-    )
+    tooltip = _tips("difference:Q", "Accuracy minus f's", "+.1%")
     dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=list(PRICES), range=[[1, 0], [2, 2]]), legend=None)
     curves = alt.Chart().transform_filter("datum.kind == 'labels' || datum.kind == 'scores'")
     curves = curves.mark_line(color=BOUND, strokeWidth=2.4, clip=True)

@@ -35,14 +35,14 @@ def read_out(name: str, fairness_title: str) -> str:
     )
 
 
-def tick_format(form: Any) -> Any:
-    """A format without its decimals: ticks then have as many as tell them apart, and never read 0.74, 0.74, 0.75."""
-    return re.sub(r"\.\d+~?(?=[f%]$)", "", form) if isinstance(form, str) else form
+def _numbers(title: Any, form: Any, axis: dict[str, Any]) -> dict[str, Any]:
+    """How an axis writes its numbers: without "%" where the title has it.
 
-
-def _unsigned(title: Any, axis: dict[str, Any]) -> dict[str, Any]:
-    """Options of an axis; its ticks have no "%" where the title has it."""
-    return {"labelExpr": "format(100 * datum.value, ',~f')"} | axis if "(%" in title else axis
+    The format loses its decimals: ticks then have as many as tell them apart, and never read 0.74, 0.74, 0.75.
+    """
+    form = re.sub(r"\.\d+~?(?=[f%]$)", "", form) if isinstance(form, str) else form
+    unsigned = {"labelExpr": "format(100 * datum.value, ',~f')"} if "(%" in title else {}
+    return {"format": form} | unsigned | axis
 
 
 def towards(title: str, fairer: str) -> str:
@@ -74,7 +74,7 @@ def x_axis(
     column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
 ) -> alt.X:
     """An x-axis whose numbers are written in a format; its last label may reach beyond its end."""
-    how = alt.Axis(format=tick_format(form), tickCount=ticks, labelFlush=False, **_unsigned(title, axis))
+    how = alt.Axis(tickCount=ticks, labelFlush=False, **_numbers(title, form, axis))
     return alt.X(column, title=title, scale=scale, axis=how)
 
 
@@ -82,17 +82,13 @@ def y_axis(
     column: str, title: Any, form: Any = alt.Undefined, *, ticks: Any = 5, scale: Any = alt.Undefined, **axis: Any
 ) -> alt.Y:
     """A y-axis whose numbers are written in a format."""
-    return alt.Y(
-        column,
-        title=title,
-        scale=scale,
-        axis=alt.Axis(format=tick_format(form), tickCount=ticks, **_unsigned(title, axis)),
-    )
+    how = alt.Axis(tickCount=ticks, **_numbers(title, form, axis))
+    return alt.Y(column, title=title, scale=scale, axis=how)
 
 
-def by_rank(column: str, **axis: Any) -> alt.Y:
-    """A row for each name in a column, in the order of the column ``rank``."""
-    return alt.Y(column, title=None, sort=alt.EncodingSortField("rank", op="min"), axis=alt.Axis(**axis))
+def by_rank(column: str, rank: str = "rank", **axis: Any) -> alt.Y:
+    """A row for each name in a column, in the order of the column `rank`."""
+    return alt.Y(column, title=None, sort=alt.EncodingSortField(rank, op="min"), axis=alt.Axis(**axis))
 
 
 def across_by_rank(column: str, title: str, angle: int) -> alt.X:

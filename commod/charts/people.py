@@ -1,5 +1,7 @@
 """Segments by how much they changed, and the groups' rates before and after."""
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -92,13 +94,7 @@ def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     line), ``people, count``. `decision`: the positive decision, in words.
     """
     y = names_above(-11)
-    tooltip = tips(
-        ("name:N", "Who"),
-        ("model:N", "Model"),
-        ("people:Q", f"Decided “{decision}”", ","),
-        ("count:Q", "Of", ","),
-        ("rate:Q", "Rate", ".1%"),
-    )
+    tooltip = _rate_tips("Who", decision)
     lines = low_to_high(y, 7, strokeWidth=2, color=palette.FRONTIER)
     points = _before_and_now(y, decision, tooltip, alt.Scale(domain=[0, 1]))
     return alt.layer(lines, points, data=frame).properties(height=alt.Step(44))
@@ -111,20 +107,18 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     and ``overall`` (everyone's rate now). `decision`: the positive decision, in words.
     """
     y = names_above(-10)
-    tooltip = tips(
-        ("name:N", "Group"),
-        ("model:N", "Model"),
-        ("people:Q", f"Decided “{decision}”", ",.0f"),
-        ("count:Q", "Of", ",.0f"),
-        ("rate:Q", "Rate", ".1%"),
-        *interval_tips(".1%"),
-    )
+    tooltip = [*_rate_tips("Group", decision), *tips(*interval_tips(".1%"))]
     everyone = alt.Chart().transform_aggregate(overall="max(overall)").encode(x=alt.X("overall:Q"))
     everyone = everyone.mark_rule(strokeDash=[4, 4], color=palette.FRONTIER, aria=False)
     intervals = low_to_high(y, 7, color=palette.G, opacity=0.5).encode(tooltip=tooltip)
     intervals = intervals.transform_filter("indexof(datum.model, '(g)') >= 0")  # in every language
     points = _before_and_now(y, decision, tooltip, alt.Scale(domainMin=0, nice=True))
     return alt.layer(everyone, intervals, points, data=frame).properties(height=alt.Step(38))
+
+
+def _rate_tips(who: str, decision: str) -> list[alt.Tooltip]:
+    people = ("people:Q", f"Decided “{decision}”", ",.0f"), ("count:Q", "Of", ",.0f")
+    return tips(("name:N", who), ("model:N", "Model"), *people, ("rate:Q", "Rate", ".1%"))
 
 
 def _before_and_now(y: alt.Y, decision: str, tooltip: list[alt.Tooltip], scale: alt.Scale) -> alt.Chart:
@@ -180,8 +174,7 @@ def plot_reliability(
 ) -> alt.LayerChart:
     """Share labelled positive by mean score; on the diagonal scores mean what they say.
 
-    `frame`: ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the positive
-    label.
+    `frame`: ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the label 1.
     """
     unit = alt.Scale(domain=[0, 1])
     x = x_axis("mean_score:Q", "Mean score (%)", "%", scale=unit)
@@ -223,9 +216,8 @@ ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
 
 def by_direction(better: str, worse: str, *, columns: int = 1) -> alt.Color:
     """The colours of changes for the better and for the worse, with a legend."""
-    return coloured(
-        "direction:N", [better, worse], [palette.BETTER, palette.WORSE], legend_below(columns, labelLimit=0)
-    )
+    legend = legend_below(columns, labelLimit=0)
+    return coloured("direction:N", [better, worse], [palette.BETTER, palette.WORSE], legend)
 
 
 def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = False) -> alt.Chart:
@@ -288,7 +280,7 @@ def plot_waterfall(
     """
     low, high = outcomes
     styles = term_styles(outcomes, favourable)
-    names = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
+    names: dict[str, Any] = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
     colours = [palette.F, palette.G, *(style.colour for style in styles)]
     scale, ticks = alt.Scale(zero=True, padding=10), dict[str, str]()
     title: str | list[str] = ["Balance", f"above 0: “{high}”", f"below 0: “{low}”"]
@@ -360,8 +352,7 @@ _ACROSS = 20
 def plot_two_groups(frame: pd.DataFrame, *, right: str, wrong: str, no: str) -> alt.Chart:
     """100 people of each group as dots: filled if decided 1, and coloured by whether that is right.
 
-    `frame`: one row per dot: ``group``, ``number`` (0 to 99) and ``what``, one of `right`, `wrong` and `no` (decided
-    0).
+    `frame`: a row per dot: ``group``, ``number`` (0 to 99) and ``what``: `right`, `wrong` or `no` (decided 0).
     """
     said, colours = [right, wrong, no], [palette.F, palette.G, "#B8B8B8"]
     dots = alt.Chart(frame).mark_point(filled=True, size=62, opacity=1, strokeWidth=1).properties(height=230)

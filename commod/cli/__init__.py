@@ -16,7 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input ends in one sentence on stderr and exit code 2."""
     arguments = _parser().parse_args(argv)
     try:
-        return int(arguments.run(arguments))
+        return int(arguments.run(arguments) or 0)
     except BrokenPipeError:  # the reader, head or less, has seen enough
         return 0
     except OSError as error:  # such as a folder that may not be written to

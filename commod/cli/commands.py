@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from commod.cli.arguments import backend_in, form_in, methods_in, scene_in, settings_in
-from commod.cli.output import check_folder, content_of, end_progress, one_line, plain, print_safely, show_progress, tell
+from commod.cli.output import check_folder, end_progress, one_line, plain, print_safely, show_progress, tell
 from commod.datasets import TASKS, Task, add_task, is_shipped, load_task, task_of_file
 from commod.datasets.choice import roles_in
 from commod.explain.concepts import form_in_words, formula_in_words
@@ -24,13 +24,13 @@ from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.competitors import available_methods, overview, overview_in_words
 from commod.models.evaluation import judged_elsewhere
-from commod.uploads.limits import count_of
+from commod.uploads.limits import content_of, count_of
 
 if TYPE_CHECKING:
     from commod.experiments import Scene
 
 
-def fit(arguments: Namespace) -> int:
+def fit(arguments: Namespace) -> None:
     """Train f and COMMOD, and print the figures on the test part."""
     scene = scene_in(arguments)
     task, f = scene.task, scene.f
@@ -57,7 +57,7 @@ def fit(arguments: Namespace) -> int:
             "fit_seconds": seconds,
         }
         print_safely(json.dumps(report))
-        return 0
+        return
     criterion = CRITERIA[arguments.fairness].title.lower()
     print_safely(f"{task.spec.title}, {criterion}, split {arguments.seed}; fitted in {seconds:.2f} s")
     print_safely(_readable(frame, task))
@@ -75,10 +75,9 @@ def fit(arguments: Namespace) -> int:
         shown = ", ".join(f"{feature} {value:+.2f}" for feature, value in parts.head(6).items())
         more = f", and {len(parts) - 6} more" if len(parts) > 6 else ""
         print_safely(f"  {name} [{weight:+.3f}]: {shown or 'empty'}{more}")
-    return 0
 
 
-def check(arguments: Namespace) -> int:
+def check(arguments: Namespace) -> None:
     """Say whether the changes of a model make sense."""
     from commod.experiments.checks import answers_of
     from commod.experiments.refits import refit
@@ -95,11 +94,10 @@ def check(arguments: Namespace) -> int:
     if arguments.json:
         found = {name: answer.plain for name, answer in answers.items()}
         print_safely(json.dumps({"dataset": scene.task.name, "fairness": arguments.fairness, "checks": found}))
-        return 0
+        return
     for answer in answers.values():
         word, sign = answer.word_and_sign
         print_safely(plain(f"{sign} {word:12} {answer.check.title} {answer.sentence}"))
-    return 0
 
 
 def _readable(frame: pd.DataFrame, task: Task) -> str:
@@ -178,7 +176,7 @@ def compare(arguments: Namespace) -> int:
     return status
 
 
-def sweep(arguments: Namespace) -> int:
+def sweep(arguments: Namespace) -> None:
     """Sweep methods over data sets and splits."""
     from commod.experiments import grid_of, run_grid
     from commod.experiments.grid import SWEPT
@@ -201,10 +199,9 @@ def sweep(arguments: Namespace) -> int:
     failed = int((table["error"] != "").sum())
     text = f"; {failed} of them failed, see the column error" if failed else ""
     print_safely(f"{len(table)} models in {out} after {time.perf_counter() - started:.0f} s{text}. {store} keeps them.")
-    return 0
 
 
-def paper(arguments: Namespace) -> int:
+def paper(arguments: Namespace) -> None:
     """Run the experiments of the paper."""
     from commod.experiments.paper import ALL, DATASETS, run_experiment
 
@@ -216,10 +213,9 @@ def paper(arguments: Namespace) -> int:
         print_safely(
             f"{name}: {path.name}, {path.stat().st_size / 1e3:.0f} kB, in {time.perf_counter() - started:.0f} s"
         )
-    return 0
 
 
-def page(arguments: Namespace) -> int:
+def page(arguments: Namespace) -> None:
     """Write HTML files with all sliders that need no server."""
     from commod.dashboard.model import standalone
 
@@ -243,7 +239,6 @@ def page(arguments: Namespace) -> int:
         file = out / f"{name}.html" if arguments.all else out
         file.write_text(text, encoding="utf-8")
         print_safely(f"{file}: {len(text.encode()) / 1e6:.2f} MB, in {time.perf_counter() - started:.0f} s")
-    return 0
 
 
 def _page_settings(arguments: Namespace, scene: "Scene") -> Any:
@@ -353,7 +348,7 @@ def _rows_in_words(found: Any, checked: pd.DataFrame) -> list[str]:
     return out
 
 
-def list_methods(_: Namespace) -> int:
+def list_methods(_: Namespace) -> None:
     """List the methods: what each needs, and whether it runs here."""
     print_safely(f"{'name':20}{'runs':>8}{'needs S':>9}{'criteria':>10}{'groups':>8}{'knob':>12}  method")
     for name, row in overview().iterrows():
@@ -363,10 +358,9 @@ def list_methods(_: Namespace) -> int:
             f"{name:20}{row['runs']:>8}{needs:>9}{row['criteria']:>10}{row['groups']:>8}{row['knob']:>12}  {title}"
         )
     print_safely(overview_in_words())
-    return 0
 
 
-def list_data(_: Namespace) -> int:
+def list_data(_: Namespace) -> None:
     """List the data sets with their sizes and groups."""
     for spec in TASKS.values():
         for name in spec.task_names.values():
@@ -374,4 +368,3 @@ def list_data(_: Namespace) -> int:
             sizes = task.sensitive.value_counts().sort_index().tolist()
             groups = ", ".join(f"{group} {size:,}" for group, size in zip(task.groups, sizes, strict=True))
             print_safely(f"{name:25} {len(task.y):>7,} rows, {task.X.shape[1]:>2} features; {groups}")
-    return 0

@@ -45,14 +45,6 @@ def end_progress() -> None:
         print_safely(file=sys.stderr)
 
 
-def content_of(path: Path, what: str) -> bytes:
-    """The bytes of a file."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read ({error.strerror}): give the path of {what}.") from None
-
-
 def check_folder(option: str, out: Path) -> None:
     """Refuse a file to write whose folder is not there."""
     if not out.absolute().parent.is_dir():

@@ -12,6 +12,7 @@ from typing import Any, Literal, NoReturn, get_type_hints
 import msgspec
 
 from commod.uploads.json_file import check_schema, place_and_reason, read_json
+from commod.uploads.limits import content_of
 
 Kind = Literal["number", "category", "leave out"]
 
@@ -180,16 +181,8 @@ def roles_in(words: Sequence[str]) -> dict[str, Any]:
 
 
 def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fields of `Choice`, ``only_named`` and ``small_together`` that options give.
-
-    Raises ValueError if the file of roles cannot be read, a column is given two parts, or a value is none of its field.
-    """
-    given: dict[str, Any] = {}
-    if arguments.roles is not None:
-        try:
-            given = read_roles(arguments.roles.read_bytes())
-        except OSError as error:
-            raise ValueError(f"{arguments.roles} cannot be read ({error.strerror}): give a roles.json.") from None
+    """Fields of `Choice`, ``only_named`` and ``small_together`` that options give; ValueError says what is wrong."""
+    given = {} if arguments.roles is None else read_roles(content_of(arguments.roles, "a roles.json"))
     said: dict[str, Any] = {}
     for name, place in _PLACES.items():
         values: list[str] = getattr(arguments, f"choice_{place}", None) or []
@@ -212,7 +205,6 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _joined(field: str, values: list[str]) -> Any:
-    """The value of a field from the texts that follow its options."""
     if field == "cuts":
         return {column: cuts for column, *cuts in map(_row, values)}
     if field == "merge":

@@ -8,6 +8,7 @@ import pandas as pd
 
 from commod.datasets.raw import MAX_LEVELS, OTHER, read_levels, read_numbers
 from commod.uploads.limits import count_of, short
+from commod.wording import some_of
 
 # Words in the names of columns that tell one row or person from another, wherever they stand, and of coded classes.
 _CODES = re.compile(
@@ -71,14 +72,13 @@ def _guess(values: pd.Series) -> dict[str, Any]:
         "odd": "",
         "special": "",
     }
-    many = different > MAX_LEVELS
     if different <= 1:
         return {**found, "kind": "leave out", "why": "the same in every row"}
     words = words_of(str(values.name))
     if is_number and _WEIGHTS.search(words):
         why = "weights of a survey, by its name: no feature, and can be chosen as weights"
         return {**found, "kind": "leave out", "why": why, "special": "weight"}
-    named_so = bool(_CODES.search(words))
+    many, named_so = different > MAX_LEVELS, bool(_CODES.search(words))
     if named_so and many:
         return {**found, "kind": "leave out", "why": "codes, by its name", "special": "code"}
     if named_so and is_number:
@@ -116,7 +116,7 @@ def _odd(words: str, numbers: pd.Series, rows: np.ndarray) -> str:
     if not odd:
         return ""
     others = values[~np.isin(values, list(odd))]
-    listed = ", ".join(f"{value:.10g}".replace("-", "−") for value in sorted(odd)[:3]) + " …" * (len(odd) > 3)
+    listed = some_of([f"{value:.10g}".replace("-", "−") for value in sorted(odd)], 3)
     text = f"{listed} in {count_of(int(rows[numbers.isin(odd)].sum()), 'row')}"
     return f"{text}; all others lie between {others[0]:.10g} and {others[-1]:.10g}"
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from commod.datasets.blocks import mean_of
-from commod.datasets.raw import MISSING, OTHER
+from commod.datasets.raw import MISSING, OTHER, holds_numbers
 from commod.portable import days_in
 
 # Joins column and level in the name of a 0/1 column: "tier=cluster 3".
@@ -68,10 +68,7 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         self.max_levels = max_levels
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> TabularEncoder:
-        """Learn levels, medians, means and scales from `X` (DataFrame or 2-d array of numbers).
-
-        With a `sample_weight` (n,), every row counts as often as that says.
-        """
+        """Learn levels, medians, means and scales from `X`, a frame or 2-d array; rows count by `sample_weight`."""
         self._fit_raw(X, sample_weight)
         return self
 
@@ -90,7 +87,7 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         self.joined_: set[Any] = set()
         self.origin_: list[tuple[Any, Any]] = []
         for column, values in columns:
-            if column in self.dates_ or _is_number(values):
+            if column in self.dates_ or holds_numbers(values):
                 self.origin_.append((column, None))
                 median = _median(self._numbers(values), weight)
                 self.medians_[column] = 0.0 if pd.isna(median) else float(median)
@@ -219,10 +216,6 @@ def _median(numbers: pd.Series, weight: np.ndarray | None) -> float:
     total = np.cumsum(weights[order])
     half = total[-1] / 2
     return float(values[order][[np.searchsorted(total, half, side) for side in ("left", "right")]].mean())
-
-
-def _is_number(values: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
 
 
 def _holds_dates(values: pd.Series) -> bool:

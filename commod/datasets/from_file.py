@@ -16,8 +16,9 @@ from commod.datasets.leaks import find_leaks, find_repeats
 from commod.datasets.own import make_task, with_a_line
 from commod.datasets.own_groups import MAX_VALUES, groups_of, small_together
 from commod.datasets.task import Task
-from commod.uploads.limits import TableError
+from commod.uploads.limits import TableError, content_of
 from commod.uploads.reading import read_table
+from commod.wording import some_of
 
 Guess = Callable[[Sequence[str], pd.DataFrame], roles.Guess]
 # What is asked where a guess would often be wrong, and the option that answers it.
@@ -36,11 +37,7 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
     `given` holds fields of `Choice` that are known, see `complete_choice`. Also returns sentences about what was found
     in the file, guessed and changed, and what may be wrong. Raises ValueError if the file cannot be read or used.
     """
-    name = path.name[:MAX_NAME]
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise TableError(f"{path} cannot be read ({error.strerror}): give the path of a CSV or Parquet file.") from None
+    name, content = path.name[:MAX_NAME], content_of(path, "a CSV or Parquet file")
     try:
         table = read_table(content)
     except TableError as error:
@@ -94,7 +91,7 @@ def _check_names(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
     for value in (given[field] for field in COLUMN_FIELDS & set(given)):
         for column in [value] if isinstance(value, str) else value:
             if column and column not in frame.columns:
-                known = ", ".join(map(str, frame.columns[:20])) + (" …" if len(frame.columns) > 20 else "")
+                known = some_of([*map(str, frame.columns)], 20)
                 raise ChoiceError(f"There is no column “{column}” in the file: choose from {known}.")
 
 
@@ -163,21 +160,18 @@ def _groups(
 
 def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:
     """What was not given, as it could have been."""
-    sentences = []
-    names = "target target_cut favourable sensitive cuts merge groups blanks"
-    roles_guessed = set(names.split()) - set(given)
+    names = set("target target_cut favourable sensitive cuts merge groups blanks".split()) - set(given)
     if choice.scores and "scores" not in given:
-        roles_guessed |= {"scores", "scores_out_of"}
-    guessed = {name: value for name, value in roles_of(choice).items() if name in roles_guessed}
-    if guessed:
-        sentences.append(f"Guessed: {json.dumps(guessed, ensure_ascii=False)[1:-1]}.")
+        names |= {"scores", "scores_out_of"}
+    guessed = {name: value for name, value in roles_of(choice).items() if name in names}
+    sentences = [f"Guessed: {json.dumps(guessed, ensure_ascii=False)[1:-1]}."] if guessed else []
     if given.get("only_named"):
         return sentences
     for kind, title in (("number", "Numbers"), ("category", "Categories")):
         if columns := [column for column, own in choice.kinds.items() if own == kind]:
             sentences.append(f"{title}: {_listed(columns)}.")
-    used = {choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight}
-    taken = {*used, *choice.kinds, *given.get("kinds", {})}
+    taken = {choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight}
+    taken |= {*choice.kinds, *given.get("kinds", {})}
     left_out = [f"{column} ({row['why']})" for column, row in guesses.iterrows() if column not in taken]
     return [*sentences, *([f"Left out: {_listed(left_out)}."] if left_out else [])]
 

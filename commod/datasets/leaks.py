@@ -15,6 +15,7 @@ from commod.datasets.grouping import UNKNOWN
 from commod.datasets.own import OwnTask
 from commod.datasets.own_groups import find_groups, outcomes_of
 from commod.uploads.limits import short
+from commod.wording import some_of
 
 # How many rows are checked, balanced over groups and labels as far as possible.
 MOST_ROWS = 4_000
@@ -68,13 +69,13 @@ def _given_away(X: pd.DataFrame, labels: np.ndarray, what: str, advice: str) -> 
     while without >= KNOWN[what] and len(names) < min(MOST_LEFT_OUT, len(in_order)):
         names.append(in_order[len(names)])
         without = _auc(X.drop(columns=names), labels) if len(names) < len(in_order) else 0.5
-    listed = ", ".join(f"“{short(name, 24)}”" for name in names[:5]) + (" …" if len(names) > 5 else "")
+    listed = some_of([f"“{short(name, 24)}”" for name in names])
     text = f"The features tell the {what} almost perfectly (AUC {auc:.3f}). Without {listed}: {without:.3f}. {advice}"
     return [Leak(text, names)]
 
 
 def _auc(X: pd.DataFrame, labels: np.ndarray) -> float:
-    """The AUC of the better of two simple models on rows they have not seen; of many classes, of the best told one."""
+    """The AUC of the better of two simple models on rows they have not seen; of many classes, of the easiest one."""
     parts = StratifiedKFold(2, shuffle=True, random_state=0)
     line = LogisticRegression(C=10.0, tol=1e-3, max_iter=1_000)
     tree = DecisionTreeClassifier(max_depth=8, min_samples_leaf=10, random_state=0)

@@ -16,7 +16,7 @@ from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
 from commod.portable import ColumnRule
 from commod.uploads.limits import DECIMAL_COMMAS, FILE_TYPES, count_of, short
-from commod.wording import with_capital
+from commod.wording import some_of, with_capital
 
 # Numbers that a table may become once its categories are written out as columns of 0 and 1: 400 MB.
 MAX_ENCODED = 50_000_000
@@ -52,19 +52,13 @@ def _short(value: object) -> str:
 
 
 def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnTask:
-    """Make a task from a table that `read_table` has read.
-
-    Raises ChoiceError if a column is missing, an outcome or group has too few rows, or scores are no probabilities.
-    """
+    """Make a task from a table that `read_table` has read; ChoiceError says why columns cannot be used as chosen."""
     _check_columns(frame, choice)
     outcome = own_groups.outcomes_of(frame, choice)
     grouping, codes = own_groups.find_groups(frame, choice)
     scores = _scores_beside_line(frame, choice) if choice.scores else None
     times = _checked_times(frame[choice.time], choice.time) if choice.time else None
-    keep = outcome.notna() & (codes >= (UNKNOWN if choice.unknown == "train" else 0))
-    for known in (scores, times):
-        keep = keep if known is None else keep & known.notna()
-    done = _dropped(outcome, codes, scores, times, choice)
+    keep, done = _kept(outcome, codes, scores, times, choice)
     done += chain(*(_respelled(frame[column]) for column in (choice.target, *choice.sensitive_columns)))
     done += _merges(choice)
     taken = (choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight)
@@ -114,7 +108,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         person=_people(frame[choice.person].loc[index]) if choice.person else None,
         time=times.loc[index] if times is not None else None,
         # Survey weights add up to a nation: of a mean of 1, a small group stays one of few people.
-        weight=weight.loc[index] / weight.loc[index].mean() if weight is not None else None,
+        weight=weight / weight.mean() if weight is not None else None,
     )
     if choice.confirm:
         task = _sealed(task, choice.confirm)
@@ -341,9 +335,10 @@ def _check_split(task: Task, choice: Choice) -> None:
             raise ChoiceError(f"Split {way}, the rows to {what} lack an outcome in a group: split in another way.")
 
 
-def _dropped(
+def _kept(
     outcome: pd.Series, codes: pd.Series, scores: pd.Series | None, times: pd.Series | None, choice: Choice
-) -> list[Done]:
+) -> tuple[pd.Series, list[Done]]:
+    """Which rows can be used, and why the others cannot."""
     by, left, done = CROSS.join(choice.sensitive_columns), pd.Series(True, outcome.index), []
     unknown = codes == UNKNOWN
     parts = [(outcome.isna(), "without an outcome", choice.target), (codes == own_groups.OTHERS, "of other groups", by)]
@@ -356,7 +351,7 @@ def _dropped(
         left &= ~rows
     if choice.unknown == "train" and (count := int((unknown & left).sum())):
         done.append(Done("without a value: trained on, never measured on", by, count))
-    return done
+    return left, done
 
 
 def _respelled(values: pd.Series) -> list[Done]:
@@ -371,8 +366,7 @@ def _merges(choice: Choice) -> list[Done]:
         for name in dict.fromkeys(names.values()):
             levels = [f"“{_short(level)}”" for level, new in names.items() if new == name != level]
             if levels:
-                listed = ", ".join(levels[:5]) + (" …" if len(levels) > 5 else "")
-                done.append(Done(f"called “{_short(name)}”: {listed}", column, len(levels), "value"))
+                done.append(Done(f"called “{_short(name)}”: {some_of(levels)}", column, len(levels), "value"))
     return done
 
 

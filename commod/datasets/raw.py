@@ -31,12 +31,12 @@ def learn_rule(values: pd.Series, kind: Literal["number", "category"], *, fill: 
     """The rule for one column; dates that are to be a number get a rule for dates.
 
     With `fill`, a missing number becomes the median and a missing level one of its own; else a row must not lack them.
-    `decimal` is the decimal mark in the file, if it is known ("": it is told from the texts).
+    `decimal` is the decimal mark in the file, if it is known ("": the texts say it).
     """
     if kind == "number":
         numbers, rule = read_numbers(values, decimal)
         return replace(rule, fill=float(numbers.median())) if fill and numbers.notna().any() else rule
-    mark = decimal or ("." if _holds_numbers(values) else "")
+    mark = decimal or ("." if holds_numbers(values) else "")
     found = read_levels(values, mark)
     common = found.value_counts()
     kept, other = list(common.index), None
@@ -52,7 +52,7 @@ def read_column(values: pd.Series, rule: ColumnRule) -> pd.Series:
     """A column as its rule reads it, floats or levels; NaN or None where a cell is missing and is not to be filled."""
     if rule.kind == "category":
         return _each(values, rule.read)
-    if rule.kind == "number" and _holds_numbers(values):  # as they are, but for those too large to compute with
+    if rule.kind == "number" and holds_numbers(values):  # as they are, but for those too large to compute with
         numbers = values.astype(float)
         numbers = numbers.where(numbers.abs() <= LARGEST) / rule.divide
         numbers = 1.0 - numbers if rule.turned else numbers
@@ -68,7 +68,7 @@ def read_numbers(values: pd.Series, decimal: str = "") -> tuple[pd.Series, Colum
     """
     rule = ColumnRule(values.name, "number", decimal or _decimal_mark(values))
     numbers = read_column(values, rule)
-    if _holds_numbers(values) or numbers.notna().sum() > 0.5 * values.notna().sum():
+    if holds_numbers(values) or numbers.notna().sum() > 0.5 * values.notna().sum():
         return numbers, rule
     dates = ColumnRule(values.name, "date", order=_order_of_dates(values))
     days = read_column(values, dates)
@@ -84,7 +84,7 @@ def read_levels(values: pd.Series, decimal: str = "") -> pd.Series:
 
 def respelled(values: pd.Series) -> int:
     """How many cells of a column differ from a level only in capitals or spaces."""
-    found = values.iloc[:0] if _holds_numbers(values) else _as_written(values, "")
+    found = values.iloc[:0] if holds_numbers(values) else _as_written(values, "")
     return int(found.isin(list(_one_spelling(found))).sum())
 
 
@@ -115,7 +115,7 @@ def contract_of(X: pd.DataFrame) -> Contract:
 
 def missing_in(values: pd.Series) -> pd.Series:
     """Whether each cell is empty, or holds a word that says so."""
-    return values.isna() if _holds_numbers(values) else _each(values, is_missing).astype(bool)
+    return values.isna() if holds_numbers(values) else _each(values, is_missing).astype(bool)
 
 
 def rule_in_words(rule: ColumnRule) -> str:
@@ -135,7 +135,8 @@ def rule_in_words(rule: ColumnRule) -> str:
     return f"{read}; a missing one {'is refused' if rule.fill is None else f'counts as {filled}'}"
 
 
-def _holds_numbers(values: pd.Series) -> bool:
+def holds_numbers(values: pd.Series) -> bool:
+    """Whether a column is of numbers; booleans are levels."""
     return pd.api.types.is_numeric_dtype(values.dtype) and not pd.api.types.is_bool_dtype(values.dtype)
 
 
@@ -161,7 +162,7 @@ def _some_texts(values: pd.Series) -> list[str]:
 
 def _decimal_mark(values: pd.Series) -> str:
     """The decimal mark of a column of texts, by those that can be read with one mark only."""
-    if _holds_numbers(values):
+    if holds_numbers(values):
         return "."
     marks = [decimal_marks(text) for text in _some_texts(values)]
     return "," if marks.count(",") > marks.count(".") else "."

@@ -76,12 +76,12 @@ _BAD_VALUES = (
     r"|unemployed|sick|ill|un(paid|successful|fit|healthy|satisfied|favou?rable|approved|accepted|safe)|lost|fraud\w*|terminated|expelled|detained|dissatisfied|removed)\b"
 )
 
-# How often a guess is right at least that is told by the words of the values, by a name, by the field (health, or
-# credit), or by nothing; `python -m tests.datasets.test_guesses` counts it. Below `ASK_BELOW` somebody is asked.
+# How often a guess is right at least, by what it rests on: the words of the values, a name, the field (health, or
+# credit), or nothing; `python -m tests.datasets.test_guesses` counts it. Below `ASK_BELOW` somebody is asked.
 _RIGHT = {"values": 0.95, "name": 0.95, "field": 0.7, "nothing": 0.5}
 ASK_BELOW = 0.8
 # The lead of an outcome over the next best column, and the weight of the name of a sensitive attribute, at which they
-# count as told by their names.
+# count as known by their names.
 _TARGET_SURE, _SENSITIVE_SURE = 1.5, 3.0
 
 
@@ -130,7 +130,7 @@ def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
     """The outcome among `columns`: by its name, its values (two, rather than more), and a place at an end."""
     places = {str(column): place for place, column in enumerate(guesses.index)}
 
-    def told_by(column: str) -> float:
+    def evidence(column: str) -> float:
         words = words_of(column)
         examples = str(guesses.loc[column].get("examples", "")).lower()
         valued = bool(re.search(_GOOD_VALUES, examples)) + bool(re.search(_BAD_VALUES, examples))
@@ -146,11 +146,11 @@ def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
         few = 2.0 if values == 2 else 1.0 if values <= 5 else -0.5 if values <= 10 else -2.0
         place = places[column] / max(len(places) - 1, 1)
         ends = 1.5 * (place == 1.0) + 1.0 * (place == 0.0)
-        return told_by(column) + few + place + ends - 2.0 * _sensitive_by_name(words_of(column))
+        return evidence(column) + few + place + ends - 2.0 * _sensitive_by_name(words_of(column))
 
     best = _best(columns, likely, _TARGET_SURE)
     # Two values in the last column are no proof.
-    return best if told_by(best) > 1 else Guess(best, _RIGHT["nothing"], best.others)
+    return best if evidence(best) > 1 else Guess(best, _RIGHT["nothing"], best.others)
 
 
 def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
@@ -184,8 +184,8 @@ def guess_favourable(values: Sequence[str], target: str = "", columns: Sequence[
     `columns`: names of all columns: where the outcome's own name says nothing, two that speak of health make no the
     good value; and two that speak of credit, if no is more common.
     """
-    value, told_by = _favourable(values, target, columns)
-    return Guess(value, _RIGHT[told_by], [other for other in values if other != value])
+    value, reason = _favourable(values, target, columns)
+    return Guess(value, _RIGHT[reason], [other for other in values if other != value])
 
 
 def guess_blanks(values: Sequence[str]) -> list[str]:
@@ -207,7 +207,7 @@ def _recognised_values(values: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _favourable(values: Sequence[str], target: str, columns: Sequence[str]) -> tuple[str, str]:
-    """The favourable value, and by what it is told: its words, the outcome's name, the field, or nothing."""
+    """The favourable value, and what says so: its words, the outcome's name, the field, or nothing."""
     words = words_of(target)
     is_good, is_bad = bool(re.search(_GOOD_OUTCOMES, words)), bool(re.search(_BAD_OUTCOMES, words))
     by = "name" if is_good != is_bad and not re.search(_NEGATED, words) else "nothing"
@@ -271,12 +271,8 @@ def count_levels(frame: pd.DataFrame, choice: Choice, column: str) -> dict[str, 
 
 
 def guess_merge(frame: pd.DataFrame, choice: Choice) -> dict[str, dict[str, str]]:
-    """Which levels of the sensitive attribute are merged at first: as few as possible.
-
-    Of more groups than can be compared the rarest levels are one, and so are levels that hardly anybody has.
-    """
-    merge = {}
-    most = MAX_GROUPS
+    """Levels merged at first, as few as possible: the rarest of too many to compare, and those hardly anybody has."""
+    merge, most = {}, MAX_GROUPS
     for column in reversed(choice.sensitive_columns):
         rows = count_levels(frame, choice, column)
         kept = list(rows) if len(rows) <= most else list(rows)[: most - 1]

@@ -224,10 +224,7 @@ class Task:
         return self.spec.parted_by
 
     def margins(self, sensitive: pd.Series | None = None) -> dict[str, tuple[pd.Series, tuple[str, ...]]]:
-        """Of a crossing, the groups by each of its attributes alone; empty for no crossing.
-
-        Returns name of the attribute to the codes of all rows (or of those in `sensitive`) and the names of its groups.
-        """
+        """Of a crossing, by attribute: the codes of all rows (or those in `sensitive`), and the names of its groups."""
         return self.grouping.margin_codes(self.sensitive if sensitive is None else sensitive)
 
     def features(self, X: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from commod.decisions.requirements import RULES
 from commod.experiments.refits import Refits
@@ -16,8 +17,9 @@ from commod.explain.checks import check_again, counts_of_changes
 from commod.metrics.counts import Counts, sizes_of_groups, tally, wilson_interval
 from commod.metrics.report import compare_counts
 
-# Of every interval here.
+# Of every interval here, and how many standard errors it reaches to either side.
 CONFIDENCE = 0.95
+Z = float(ndtri(0.5 + CONFIDENCE / 2))
 Ends = tuple[float, float]
 NOT_KNOWN: Ends = (math.nan, math.nan)
 
@@ -66,7 +68,7 @@ def facts_of(
         uses = tuple(settings.get("features") or (feature.name for feature in scene.task.spec.features))
     direction = str(settings.get("direction", "both"))
     found = _facts_of_scene(scene, np.asarray(decisions).astype(int), refits, direction, uses)
-    columns = {} if splits is None else _by_requirement(splits)
+    columns = _by_requirement(splits)
     values = {
         name: replace(each, splits=tuple(columns[name])) if name in columns and not each.exact else each
         for name, each in found.measured.items()
@@ -96,13 +98,15 @@ def _facts_of_scene(
         changes=changes,
         direction=direction,
         uses=uses,
-        refits={} if refits is None else _over_refits(refits),
+        refits=_over_refits(refits),
         n_refits=0 if refits is None else len(refits),
     )
 
 
-def _by_requirement(refits: Refits) -> dict[str, pd.Series]:
-    """Values of each requirement, one per refit."""
+def _by_requirement(refits: Refits | None) -> dict[str, pd.Series]:
+    """Values of each requirement, one per refit; empty without refits."""
+    if refits is None:
+        return {}
     figures = {"p_rule": "p_rule", "dm": "dm", "changed": "change_rate"}
     columns = {name: refits.figures[figure] for name, figure in figures.items()}
     columns |= {name: refits.shares[name] for name in RULES if name in refits.shares}
@@ -110,8 +114,7 @@ def _by_requirement(refits: Refits) -> dict[str, pd.Series]:
     return {name: column for name, column in kept.items() if len(column)}
 
 
-def _over_refits(refits: Refits) -> dict[str, Ends]:
-    """Where 95 % of the refits are, by name of the requirement."""
+def _over_refits(refits: Refits | None) -> dict[str, Ends]:
     ends = {name: np.percentile(column, [2.5, 97.5]) for name, column in _by_requirement(refits).items()}
     return {name: (float(low), float(high)) for name, (low, high) in ends.items()}
 

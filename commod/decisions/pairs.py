@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -100,13 +100,6 @@ class Preference:
         return self.explained >= FITS * self.choices and self.same == self.repeated
 
 
-class _Drawn(NamedTuple):
-    """Preferences that were drawn."""
-
-    utility: np.ndarray  # (drawn, models)
-    steady: np.ndarray  # (drawn,) how far apart best and worst are, in units of an answer's noise
-
-
 class Interview:
     """Questions about models, and what the answers say. The same models and answers give the same questions.
 
@@ -123,7 +116,8 @@ class Interview:
         return hashlib.sha256(self.models.round(6).to_csv().encode()).hexdigest()[:6]
 
     @cached_property
-    def _drawn(self) -> _Drawn:
+    def _drawn(self) -> tuple[np.ndarray, np.ndarray]:
+        """Under each preference, the utility of each model, and how far apart best and worst are (see `STEADY`)."""
         random = np.random.default_rng(self.seed)
         values = self.models.to_numpy() * [self.models.attrs["signs"][name] for name in self.models]
         spans = np.ptp(values, axis=0)
@@ -133,7 +127,7 @@ class Interview:
         enough = np.where(random.random(shape) < 0.5, 1.0, random.uniform(0.2, 1.0, shape))
         steady = np.exp(random.uniform(np.log(STEADY[0]), np.log(STEADY[1]), DRAWN))
         parts = [np.minimum(scaled[:, k], enough[:, [k]]) * (weight / enough)[:, [k]] for k in range(len(spans))]
-        return _Drawn(np.sum(parts, axis=0), steady)
+        return np.sum(parts, axis=0), steady
 
     # ---- asking ----
 
@@ -159,7 +153,7 @@ class Interview:
         """The pair, not asked before, whose better model has the highest expected utility."""
         if len(self._places) < 2:
             return None
-        utility, likely = self._drawn.utility, self._likely(answers)
+        (utility, _), likely = self._drawn, self._likely(answers)
         hoped = np.array([likely @ np.maximum(utility[:, [i]], utility) for i in range(len(self._places))])
         hoped[np.tril_indices(len(hoped))] = -np.inf
         for answer in answers:
@@ -187,26 +181,22 @@ class Interview:
         """Probability of each preference that was drawn."""
         log = np.zeros(DRAWN)
         for answer in answers:
-            ahead, behind = self._log_chances(answer)
+            margin = self._drawn[1] * self._margin(answer)
+            ahead, behind = -np.logaddexp(0, -margin), -np.logaddexp(0, margin)
             # No difference is half a choice of either.
             log += {"a": ahead, "b": behind, "n": (ahead + behind) / 2, "s": 0.0}[answer.said]
         likely: np.ndarray = np.exp(log - log.max())
         return likely / likely.sum()
 
-    def _log_chances(self, answer: PairAnswer) -> tuple[np.ndarray, np.ndarray]:
-        """Logarithms of the probabilities that A, and that B, is chosen."""
-        margin = self._drawn.steady * self._margin(answer)
-        return -np.logaddexp(0, -margin), -np.logaddexp(0, margin)
-
     def _margin(self, answer: PairAnswer) -> np.ndarray:
         """By how much A is better than B under each preference."""
-        utility = self._drawn.utility
+        utility, _ = self._drawn
         found: np.ndarray = utility[:, self._places.index(answer.a)] - utility[:, self._places.index(answer.b)]
         return found
 
     def _best(self, likely: np.ndarray) -> tuple[int, float]:
         """The best model on average over the preferences, by its number, and how sure it is nearly the best."""
-        utility = self._drawn.utility
+        utility, _ = self._drawn
         best = int((likely @ utility).argmax())
         lost = utility.max(axis=1) - utility[:, best]
         return best, float(likely @ (lost <= NEARLY * np.ptp(utility, axis=1)))

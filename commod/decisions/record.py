@@ -340,11 +340,7 @@ class _Record(_Part):
 
 
 def read_record(content: bytes | str) -> dict[str, Any]:
-    """Read the file of a decision.
-
-    Raises ValueError with one sentence if it is no such file, has another version, was changed since it was written, or
-    has invalid content.
-    """
+    """Read the file of a decision; a ValueError says in a sentence why it is none, or that it was changed."""
     record = read_json(content, "a decision", MAX_BYTES)
     if record.get("format") in MODELS:
         raise DecisionError(

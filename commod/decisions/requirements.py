@@ -184,7 +184,8 @@ class Requirements:
             object.__setattr__(self, rule.name, float(value) + 0.0)  # no minus before 0
         if isinstance(self.kept_out, str) or not isinstance(self.kept_out, tuple | list):
             raise RequirementsError("Features that are kept out must be a list of their names.")
-        if len(self.kept_out) > MAX_KEPT_OUT or not all(_is_name(name) for name in self.kept_out):
+        are_names = all(isinstance(name, str) and 0 < len(name) <= MAX_NAME for name in self.kept_out)
+        if len(self.kept_out) > MAX_KEPT_OUT or not are_names:
             raise RequirementsError(f"Keep out at most {MAX_KEPT_OUT} features, each of 1 to {MAX_NAME} letters.")
         object.__setattr__(self, "kept_out", tuple(sorted(set(self.kept_out))))
         if not isinstance(self.direction, str) or self.direction not in ("", *DIRECTIONS):
@@ -213,10 +214,8 @@ class Requirements:
     @property
     def plain(self) -> dict[str, Any]:
         """As JSON has it: what is required, by name."""
-        found: dict[str, Any] = dict(self.limits)
-        if self.kept_out:
-            found["kept_out"] = list(self.kept_out)
-        return found | ({"direction": self.direction} if self.direction else {})
+        found = {"kept_out": list(self.kept_out), "direction": self.direction}
+        return self.limits | {name: value for name, value in found.items() if value}
 
     @classmethod
     def from_plain(cls, content: Any) -> Requirements:
@@ -234,10 +233,9 @@ class Requirements:
     @property
     def text(self) -> str:
         """A short text for a link: ``p_rule:0.8;changed:0.05;kept_out:age,sex``; empty if nothing is required."""
-        parts = [f"{name}:{limit:.10g}" for name, limit in self.limits.items()]
-        if self.kept_out:
-            parts.append("kept_out:" + ",".join(quote(name, safe="") for name in self.kept_out))
-        return ";".join(parts + ([f"direction:{self.direction}"] if self.direction else []))
+        said = {name: f"{limit:.10g}" for name, limit in self.limits.items()}
+        said |= {"kept_out": ",".join(quote(name, safe="") for name in self.kept_out), "direction": self.direction}
+        return ";".join(f"{name}:{value}" for name, value in said.items() if value)
 
     @classmethod
     def from_text(cls, text: str) -> Requirements:
@@ -256,10 +254,6 @@ class Requirements:
             else:
                 found[name] = value
         return cls.from_plain(found)
-
-
-def _is_name(name: Any) -> bool:
-    return isinstance(name, str) and 0 < len(name) <= MAX_NAME
 
 
 def _number(text: str) -> float:

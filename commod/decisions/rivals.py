@@ -70,24 +70,15 @@ def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.Dat
     """How far each model of a sweep is on the wrong side of each requirement that its decisions tell.
 
     One row per model; one column per limit except ``again``, which needs refits, and ``direction`` (the share of
-    decisions that changed against it): 0 where it is met. P-Rule and mistreatment have their own units, others are
-    shares.
+    decisions that changed against it): 0 where it is met. All but P-Rule and mistreatment are shares.
     """
-    points, columns = sweep.points, {}
-    of_f = scene.figures(scene.decisions_test)["accuracy"]
+    of_f, columns = scene.figures(scene.decisions_test)["accuracy"], {}
+    points = sweep.points.assign(accuracy_lost=of_f - sweep.points["accuracy"], changed=sweep.points["change_rate"])
     for name, limit in requirements.limits.items():
-        if name == "again":
-            continue
-        if name == "accuracy_lost":
-            values = of_f - points["accuracy"]
-        elif name == "changed":
-            values = points["change_rate"]
-        elif name == "worse_off":
-            values = share_against("improve", scene, sweep)
-        else:
-            values = points[name]
-        short = RULES[name].sign * (limit - values)
-        columns[name] = short.where(short > 1e-12, 0.0)  # NaN, where nobody changed, is no shortfall
+        if name != "again":
+            values = share_against("improve", scene, sweep) if name == "worse_off" else points[name]
+            short = RULES[name].sign * (limit - values)
+            columns[name] = short.where(short > 1e-12, 0.0)  # NaN, where nobody changed, is no shortfall
     if requirements.direction:
         columns["direction"] = share_against(requirements.direction, scene, sweep)
     return pd.DataFrame(columns, index=points.index)
@@ -119,20 +110,17 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> BestMo
     idle = (points["change_rate"].to_numpy() == 0) & ((total > 0) | (not applies))
     order = np.lexsort((points["change_rate"].to_numpy(), -points["accuracy"].to_numpy(), total, idle, unsound))
     meeting = [int(place) for place in order if total[place] == 0 and not unsound[place]]
-    found: BestModel | None = None
+    found: list[BestModel] = []
     for place in (meeting or [int(order[0])])[:LOOKED_AT]:
         model = sweep.models[place]
         facts = facts_of(scene, model.decisions_test, model.cell)
         checked = check_requirements(requirements, facts)
-        best = BestModel(sweep.method, place, model, facts, checked, collapse[place])
-        if found is None or _certainty(best) < _certainty(found):
-            found = best
-        if not _certainty(found):
+        found.append(BestModel(sweep.method, place, model, facts, checked, collapse[place]))
+        if not _doubts(found[-1]):
             break
-    assert found is not None
-    return found
+    return min(found, key=_doubts)
 
 
-def _certainty(best: BestModel) -> int:
+def _doubts(best: BestModel) -> int:
     """How many of its verdicts are not a clear pass."""
     return int((best.checked["verdict"] != "pass").sum())

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from commod.decisions.facts import CONFIDENCE, Facts, Measured
+from commod.decisions.facts import Facts, Measured, Z
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, Rule
 
 Verdict = Literal["pass", "fail", "cannot tell", "does not apply"]
@@ -16,6 +16,8 @@ Verdict = Literal["pass", "fail", "cannot tell", "does not apply"]
 VERDICTS: dict[Verdict, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?", "does not apply": "–"}
 # The chance with which that many more people settle it, if the value stays as it is.
 SETTLES = 0.8
+# The reach of an interval, times this, is a difference that is seen in four cases of five.
+REVEALED = float(1 + ndtri(SETTLES) / Z)
 # More people than so many times as many are not named: nobody tests them.
 MOST_TIMES = 10
 COLUMNS = (
@@ -80,10 +82,9 @@ def more_people(measured: Measured, limit: float, people: int) -> float:
     low, high = measured.people
     distance = abs(measured.value - limit)
     reach = high - measured.value if measured.value < limit else measured.value - low
-    z = float(ndtri(0.5 + CONFIDENCE / 2))
     if not distance > 0 or not math.isfinite(reach):
         return math.nan
-    needed = people * (reach / distance * (z + float(ndtri(SETTLES))) / z) ** 2
+    needed = people * (reach / distance * REVEALED) ** 2
     return max(1.0, math.ceil(needed - people)) if needed <= MOST_TIMES * people else math.nan
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from commod.decisions.facts import CONFIDENCE
 from commod.metrics.counts import Counts, effective_size, sizes_of_groups, wilson_interval
@@ -16,8 +15,6 @@ from commod.metrics.report import compare_counts
 from commod.monitoring.reference import Cells, Reference
 
 EVERYONE = "everyone"
-# How many standard errors an interval reaches to either side.
-Z = float(ndtri(0.5 + CONFIDENCE / 2))
 
 # Value, and the ends of its interval.
 Ends = tuple[float, float, float]
@@ -25,10 +22,7 @@ Rows = list[dict[str, Any]]
 
 
 def difference_of(old: float, old_ends: Any, new: float, new_ends: Any) -> tuple[float, float, float]:
-    """New − old of two independent samples and its interval, from those of both (Zou and Donner 2008).
-
-    Of two shares with Wilson's intervals that is Newcombe's (1998).
-    """
+    """New − old of two independent samples and its interval, from those of both (Zou and Donner 2008)."""
     (old_low, old_high), (new_low, new_high) = old_ends, new_ends
     difference = new - old
     low = difference - math.hypot(new - new_low, old_high - old)

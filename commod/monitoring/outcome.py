@@ -8,24 +8,21 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from commod.decisions.facts import CONFIDENCE, Facts
+from commod.decisions.facts import CONFIDENCE, Facts, Z
 from commod.decisions.requirements import Requirements
-from commod.decisions.verdicts import SETTLES
+from commod.decisions.verdicts import REVEALED
 from commod.decisions.verify import agree, shown
 from commod.metrics.counts import SCARCE
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
-from commod.monitoring.figures import Z
 from commod.monitoring.requirements import Look, check_then_and_now
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of, short
-from commod.wording import with_capital
+from commod.wording import some_of, with_capital
 
 # Where nothing is required: a difference of the main figure that must not go unseen for "still true", 10 points.
 SEEN = 0.1
 # Figures that are named, of those that moved.
 NAMED = 3
-# The reach of an interval, times this, is a difference that is seen in four cases of five.
-REVEALED = float(1 + ndtri(SETTLES) / Z)
 
 
 class Outcome(NamedTuple):
@@ -111,15 +108,13 @@ def _named(rows: pd.DataFrame) -> str:
 def _by_what_moved(found: Watched) -> Outcome:
     figure, row = main_figure(found)
     name, figures = figure_in_words(figure), found.figures
-    moved, far = int(figures["moved"].sum()), figures[far_beyond_chance(figures)]
-    counted = (
-        f"Of {count_of(len(figures), 'figure')} compared, {moved} moved more than chance explains; 1 in 20 (about "
-        f"{0.05 * len(figures):.0f}) would by chance alone"
-    )
+    far = figures[far_beyond_chance(figures)]
+    moved, by_chance = _moved_by_chance(found)
+    counted = f"Of {count_of(len(figures), 'figure')} compared, {moved} {by_chance}"
     # A fall is noticed once the upper end of its interval is below 0, and not ruled out as long as the lower end is.
     above, below = row["high"] - row["difference"], row["difference"] - row["low"]
     way, noticed, worst = ("fall", above, -row["low"]) if figure.direction > 0 else ("rise", below, row["high"])
-    if len(small := _too_small(found)):
+    if small := {group: people for group, people in found.groups.items() if people < SCARCE}:
         few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
         text = f"There are too few new people of {few}: a group is compared from {SCARCE} people on."
         return Outcome("unknown", "Cannot tell", f"{text} {counted}.")
@@ -150,11 +145,6 @@ def _largest(figures: pd.DataFrame) -> str:
         old, new = (figure.show(each) if figure else f"{each:.1%}" for each in (row.old, row.new))
         sentences.append(f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({old} to {new})")
     return ", ".join(sentences) + (" and others" if len(figures) > NAMED else "")
-
-
-def _too_small(found: Watched) -> dict[str, int]:
-    """New people of each group that has too few of them to be compared."""
-    return {group: people for group, people in found.groups.items() if people < SCARCE}
 
 
 def far_beyond_chance(figures: pd.DataFrame) -> pd.Series:
@@ -212,11 +202,13 @@ def difference_in_words(figure: Figure, row: Any) -> str:
 
 def moved_in_words(found: Watched) -> str:
     """How many figures moved, beside how many would by chance, and which columns are not as they were."""
-    moved, total = int(found.figures["moved"].sum()), len(found.figures)
-    return (
-        f"{moved} of {count_of(total, 'figure')} moved more than chance explains; 1 in 20 (about {0.05 * total:.0f}) "
-        f"would by chance alone. {drift_in_words(found)}"
-    )
+    moved, by_chance = _moved_by_chance(found)
+    return f"{moved} of {count_of(len(found.figures), 'figure')} {by_chance}. {drift_in_words(found)}"
+
+
+def _moved_by_chance(found: Watched) -> tuple[int, str]:
+    text = f"moved more than chance explains; 1 in 20 (about {0.05 * len(found.figures):.0f}) would by chance alone"
+    return int(found.figures["moved"].sum()), text
 
 
 def drift_in_words(found: Watched) -> str:
@@ -227,7 +219,7 @@ def drift_in_words(found: Watched) -> str:
     unseen = found.drift[found.drift["unseen"] > 0]
     if unseen.empty:
         return text
-    names = ", ".join(f"“{short(name)}”" for name in unseen["shown"].head(3)) + (" …" if len(unseen) > 3 else "")
+    names = some_of([f"“{short(name)}”" for name in unseen["shown"]], 3)
     most = int(unseen["unseen"].max())
     people = count_of(most, "person has a value", "people have values")
     some = people if len(unseen) == 1 else f"up to {people}"
@@ -267,8 +259,7 @@ def signature_in_words(lines: pd.DataFrame) -> str:
     other = lines.loc[~lines["agrees"], "line"].tolist()
     if not other:
         return f"This is the model of the decision: all {len(lines)} settings and figures that both files name agree."
-    some = ", ".join(other[:4]) + (" …" if len(other) > 4 else "")
-    return f"This is not the model of the decision: {len(other)} of {len(lines)} lines differ ({some})."
+    return f"This is not the model of the decision: {len(other)} of {len(lines)} lines differ ({some_of(other, 4)})."
 
 
 def due_in_words(record: Mapping[str, Any], today: date) -> str:

@@ -101,9 +101,8 @@ def compare_columns(
         if len(unseen):
             some = ", ".join(f"“{short(level)}”" for level in unseen.index[:NAMED])
             more = " and others" if len(unseen) > NAMED else ""
-            have = "has a value" if unseen.sum() == 1 else "have values"
-            people = count_of(int(unseen.sum()), "person", "people")
-            text += f" {people} {have} that nobody had before: {some}{more}."
+            people = count_of(int(unseen.sum()), "person has a value", "people have values")
+            text += f" {people} that nobody had before: {some}{more}."
         shown = called.get(name, name)
         who = f"“{short(shown)}”" if kind == "column" else name
         rows.append((name, shown, kind, index, chance, drift, int(unseen.sum()), f"{who} {text}"))
@@ -214,11 +213,8 @@ class _Reference(Struct):
     rows: list[Cube] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        self._check_groups()
         if UNSET in (self.scores.f.edges, self.scores.g.edges):
             raise ValueError("scores need edges")
-
-    def _check_groups(self) -> None:
         sizes = [len(attribute.levels) for attribute in self.attributes]
         sound = len(self.combinations) == len(self.groups) and all(
             len(codes) == len(sizes) and all(code < size for code, size in zip(codes, sizes, strict=True))

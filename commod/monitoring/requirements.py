@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from commod.decisions.facts import CONFIDENCE, Facts, Measured, facts_of_counts
+from commod.decisions.facts import Facts, Measured, Z, facts_of_counts
 from commod.decisions.requirements import RULES, Requirements, Rule
-from commod.decisions.verdicts import SETTLES, check_requirements
+from commod.decisions.verdicts import REVEALED, SETTLES, check_requirements
 from commod.monitoring.figures import in_two_groups, resting_on
 from commod.monitoring.reference import Cells, Reference
 from commod.portable import Portable
@@ -33,8 +33,6 @@ ALPHA = 0.05
 DROPS = ((0.5, 0.8), (1.0, 0.1), (2.0, 0.1))
 # The share of the money on all people since the first run; the rest is on windows.
 ON_TOTAL = 0.6
-_Z = float(ndtri(0.5 + CONFIDENCE / 2))
-_SETTLES = float(ndtri(SETTLES))
 
 
 def tolerance(rule: Rule) -> float:
@@ -45,7 +43,7 @@ def tolerance(rule: Rule) -> float:
 def standard_error(measured: Measured, limit: float) -> float:
     """From the reach of the interval towards the limit."""
     low, high = measured.people
-    return ((high - measured.value) if measured.value < limit else (measured.value - low)) / _Z
+    return ((high - measured.value) if measured.value < limit else (measured.value - low)) / Z
 
 
 def evidence(measured: Measured, limit: float, sign: int, drop: float) -> float:
@@ -70,12 +68,10 @@ def drop_revealed(measured: Measured, limit: float, drop: float, tests: int = 0)
     """
     error = standard_error(measured, limit)
     if not tests:
-        return error * (_Z + _SETTLES)
-    needed = (
-        size * drop / 2 + error**2 * math.log(tests / (ALPHA * ON_TOTAL * share)) / (size * drop)
-        for size, share in DROPS
-    )
-    return min(needed) + error * _SETTLES
+        return error * Z * REVEALED
+    least = tests / (ALPHA * ON_TOTAL)
+    needed = (size * drop / 2 + error**2 * math.log(least / share) / (size * drop) for size, share in DROPS)
+    return min(needed) + error * float(ndtri(SETTLES))
 
 
 # The share of the money bet on some people, and the facts about them.

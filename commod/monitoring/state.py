@@ -61,10 +61,7 @@ class WatchState:
         return self.parts[0].people if self.parts else 0
 
     def plus(self, found: Watched, batch: bytes) -> WatchState:
-        """With one more batch; the same if this batch is counted already.
-
-        Raises ValueError if earlier batches had groups or labels and this one does not, or the other way round.
-        """
+        """With one more batch, unless it is counted already; ValueError if not all have groups and labels alike."""
         digest, (cells, changes) = _digest(batch), (found.counted.cells, found.counted.changes)
         if digest in self.batches:
             return self
@@ -105,10 +102,7 @@ def _digest(content: bytes) -> str:
 
 
 def read_state(content: bytes | None, model: bytes) -> WatchState:
-    """The state in a file; a new one if there is no file yet.
-
-    Raises ValueError if it is damaged, or about another model.
-    """
+    """The state in a file, or a new one without; ValueError if it is damaged, or about another model."""
     if content is None:
         return WatchState(_digest(model))
     found = read_json(content, "a state of commod watch", MAX_BYTES)

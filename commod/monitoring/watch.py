@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
+from commod.datasets.own import MAX_ENCODED
 from commod.datasets.raw import read_column
 from commod.decisions import Requirements, read_record, requirements_in
 from commod.decisions.facts import Facts
@@ -34,11 +35,10 @@ from commod.portable import CERTAINTY, ColumnRule, Portable
 from commod.uploads.json_file import read_json
 from commod.uploads.limits import count_of, short
 from commod.uploads.reading import read_table
+from commod.wording import some_of
 
-# The least number of people in a batch, and of a group whose calibration is told.
+# The least number of people in a batch.
 LEAST_PEOPLE = 20
-# Numbers that a batch may become, encoded: 400 MB.
-MAX_ENCODED = 50_000_000
 
 
 def check_width(model: Portable, n_rows: int) -> None:
@@ -56,7 +56,7 @@ class BatchRows:
     def __init__(self, model: Portable, reference: Reference, batch: pd.DataFrame, base_scores: Any) -> None:
         self.notices: list[str] = []
         if missing := [name for name in model.columns if name not in batch]:
-            some = ", ".join(f"“{short(name)}”" for name in missing[:5]) + (" …" if len(missing) > 5 else "")
+            some = some_of([f"“{short(name)}”" for name in missing])
             column, them = ("column", "it") if len(missing) == 1 else ("columns", "them")
             raise ValueError(f"The batch has no {column} {some}, which the model needs: add {them}.")
         rules = {rule["name"]: ColumnRule.from_json(rule) for rule in model.content.get("raw", [])}
@@ -100,16 +100,12 @@ class BatchRows:
         self._decide(model, None if base_scores is None else np.asarray(base_scores, dtype=float)[kept])
         n_groups = len(reference["groups"]) if self.grouped else 1
         self.cells = cells_of(self.codes, n_groups, self.y, self.before, self.after, self.weight)
-        self.groups: dict[str, int] = {}
-        if self.grouped:
-            self.groups = dict(
-                zip(reference["groups"], sizes_of_groups(self.cells.rows).astype(int).tolist(), strict=True)
-            )
-            absent = ", ".join(f"“{short(name)}”" for name, people in self.groups.items() if not people)
-            self.notices += [f"Nobody in the batch is of the group {absent}."] if absent else []
-        lacking = [name for name in reference["columns"] if name not in read]
-        if lacking:
-            some = ", ".join(f"“{short(name)}”" for name in lacking[:5]) + (" …" if len(lacking) > 5 else "")
+        sizes = sizes_of_groups(self.cells.rows).astype(int).tolist()
+        self.groups: dict[str, int] = dict(zip(reference["groups"], sizes, strict=True)) if self.grouped else {}
+        if absent := ", ".join(f"“{short(name)}”" for name, people in self.groups.items() if not people):
+            self.notices.append(f"Nobody in the batch is of the group {absent}.")
+        if lacking := [name for name in reference["columns"] if name not in read]:
+            some = some_of([f"“{short(name)}”" for name in lacking])
             self.notices.append(f"Not in the batch, nor needed by the model: {some}. Their drift is unknown.")
 
     def _decide(self, model: Portable, base_scores: np.ndarray | None) -> None:
@@ -128,26 +124,21 @@ class BatchRows:
 
     def _groups(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         codes = groups_in(reference, batch)
-        columns = " × ".join(f"“{short(attribute['column'])}”" for attribute in reference["attributes"])
-        if codes is None:
-            why = f"The batch does not say who belongs to which group ({columns})"
-        elif (codes >= 0).any():
+        if codes is not None and (codes >= 0).any():
             return codes
-        else:
-            known = ", ".join(f"“{short(name)}”" for name in reference["groups"][:6])
-            why = f"No row of {columns} names a group that the model knows ({known})"
+        columns = " × ".join(f"“{short(attribute['column'])}”" for attribute in reference["attributes"])
+        known = ", ".join(f"“{short(name)}”" for name in reference["groups"][:6])
+        why = f"No row of {columns} names a group that the model knows ({known})"
+        why = f"The batch does not say who belongs to which group ({columns})" if codes is None else why
         self.notices.append(f"{why}, so fairness is unknown.")
         return None
 
     def _labels(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
         labels, name = labels_in(reference, batch), short(reference["label"]["column"])
-        if labels is None:
-            why = f"The batch has no label (“{name}”)"
-        elif (labels >= 0).any():
+        if labels is not None and (labels >= 0).any():
             return labels
-        else:
-            why = f"No row has a label that the model knows (“{name}”)"
-        self.notices.append(f"{why}, so accuracy and what else needs it is unknown.")
+        why = "The batch has no label" if labels is None else "No row has a label that the model knows"
+        self.notices.append(f"{why} (“{name}”), so accuracy and what else needs it is unknown.")
         return None
 
     def _weights(self, reference: Reference, batch: pd.DataFrame) -> np.ndarray | None:
@@ -297,10 +288,7 @@ def _signed_figures(cells: Cells) -> dict[str, float]:
 
 
 def halves(logit: np.ndarray, *, shifted: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of two random halves of test people: those a model was tested on, and a later batch.
-
-    With `shifted`, the batch leaves out most of those whom f scores above its median.
-    """
+    """Two random halves of test people, old and new; `shifted` thins out whom f scores above its median in the new."""
     order = np.random.default_rng(0).permutation(len(logit))
     old, new = (np.sort(part) for part in np.array_split(order, 2))
     if shifted:

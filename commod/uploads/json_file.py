@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -21,10 +22,7 @@ class JsonError(ValueError):
 
 
 def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
-    """The object in a JSON file of at most `most` bytes; error sentences say `what` it should be ("a decision").
-
-    Raises JsonError if it is too large or too deep, is no JSON, repeats a name, or is not one object.
-    """
+    """The object in a JSON file of at most `most` bytes; a JsonError says `what` it should be ("a decision")."""
     size = len(content)
     if size > most:
         raise JsonError(
@@ -34,11 +32,11 @@ def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
         raise JsonError(f"The file is empty: choose one that holds {what}.")
     try:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
-        found = json.loads(text, parse_constant=_refuse, object_pairs_hook=_named_once)
+        found = json.loads(text, parse_constant=_refuse, object_pairs_hook=partial(_named_once, what))
     except RecursionError:
         raise _too_deep(what) from None
-    except _NamedTwiceError as error:
-        raise JsonError(f"The file names {short(error)!r} twice, which {what} never does: it is damaged.") from None
+    except JsonError:
+        raise
     except ValueError:  # no JSON, no UTF-8, NaN, or a number of thousands of digits
         raise JsonError(f"The file is no JSON: choose one that holds {what}, as it was downloaded.") from None
     if not isinstance(found, dict):
@@ -95,15 +93,12 @@ def _check(found: Any, what: str) -> None:
     raise _too_deep(what)
 
 
-class _NamedTwiceError(Exception):
-    """A name that an object has twice: json would silently drop one."""
-
-
-def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _named_once(what: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The names and values of an object; of a name that it has twice, json would silently drop one."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise _NamedTwiceError(name)
+            raise JsonError(f"The file names {short(name)!r} twice, which {what} never does: it is damaged.")
         found[name] = value
     return found
 

@@ -1,5 +1,7 @@
 """Limits on the size of a table and the names of its columns, with a sentence for each error."""
 
+from pathlib import Path
+
 # How the names of files end that can be read.
 FILE_TYPES = (".csv", ".tsv", ".txt", ".gz", ".xlsx", ".parquet")
 MAX_BYTES = 50 * 1024 * 1024
@@ -16,6 +18,14 @@ DECIMAL_COMMAS = "decimal_commas"
 
 class TableError(ValueError):
     """What is wrong with a file, in a sentence that says what to do."""
+
+
+def content_of(path: Path, what: str) -> bytes:
+    """The bytes of a file that is given by its path."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TableError(f"{path} cannot be read ({error.strerror}): give the path of {what}.") from None
 
 
 def check_size(rows: int, columns: int) -> None:

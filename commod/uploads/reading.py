@@ -25,6 +25,7 @@ from commod.uploads.limits import (
 )
 from commod.uploads.parquet import damaged, unpack_apart
 from commod.uploads.workbook import unpack_workbook_apart
+from commod.wording import some_of
 
 DELIMITERS = ",;\t|"
 # What stands in the last row of a spreadsheet that sums up the others.
@@ -92,7 +93,6 @@ def read_table(content: bytes) -> ReadTable:
 
 
 def _unzipped(content: bytes) -> bytes:
-    """The content of a gzip archive, within the limit of an unpacked file."""
     unpacked = bytearray()
     try:
         while content:  # an archive may have several parts
@@ -233,7 +233,7 @@ def _with_decimal_commas(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             new = numbers if numbers.notna().all() else texts  # texts stay: `number_in` knows the comma
             columns[place] = pd.Series(new.reindex(codes).to_numpy(), name=values.name)
             read.append(place)
-    names = ", ".join(short(frame.columns[place]) for place in read[:5]) + (" …" if len(read) > 5 else "")
+    names = some_of([short(frame.columns[place]) for place in read])
     joined = pd.concat(columns, axis=1)
     joined.attrs[DECIMAL_COMMAS] = read
     return joined, [f"Read with a decimal comma: {names}."] if read else []

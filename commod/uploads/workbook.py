@@ -32,13 +32,11 @@ def _unpack(content: bytes) -> pa.Table:
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
         sheets = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
-        if not sheets:
-            raise TableError("The workbook has no sheet with cells: save the table as CSV in UTF-8.")
-        sheet = workbook.get_sheet_by_name(sheets[0])
-    except TableError:
-        raise
+        sheet = workbook.get_sheet_by_name(sheets[0]) if sheets else None
     except (CalamineError, OSError, ValueError):
         raise _damaged() from None
+    if sheet is None:
+        raise TableError("The workbook has no sheet with cells: save the table as CSV in UTF-8.")
     if sheet.height < 1:
         raise TableError(f"The first sheet, “{short(sheets[0])}”, is empty: put the table on the first sheet.")
     check_size(sheet.height - 1, sheet.width)

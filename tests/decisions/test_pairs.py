@@ -100,9 +100,7 @@ def test_no_difference_lies_between_the_two_choices():
     models = frontier()
     interview = Interview(models)
     pair = interview.next_question([])
-    fairness = [
-        interview._likely([PairAnswer(*pair, said)]) @ interview._drawn.utility[:, -1] for said in ("a", "n", "b")
-    ]
+    fairness = [interview._likely([PairAnswer(*pair, said)]) @ interview._drawn[0][:, -1] for said in ("a", "n", "b")]
     assert fairness == sorted(fairness) or fairness == sorted(fairness, reverse=True)
     assert fairness[0] != fairness[2]
 

@@ -25,10 +25,7 @@ _making = Lock()
 
 
 def store() -> RoomStore:
-    """The rooms of this server, in the database that ``COMMOD_DATABASE_URL`` names or in a file.
-
-    Raises RoomError if the database cannot be reached or used; the next call tries again.
-    """
+    """The rooms of this server, from the database; RoomError if it cannot be used, and the next call tries again."""
     with _making:
         return _made()
 
@@ -61,10 +58,11 @@ def _made() -> RoomStore:
 
 def bounds() -> tuple[float, int]:
     """For how many hours rooms are kept, and how many of them; raises SystemExit if a variable holds no such number."""
-    return _asked("COMMOD_ROOM_HOURS", HOURS, float), _asked("COMMOD_MAX_ROOMS", MOST_ROOMS, int)
+    return number_asked("COMMOD_ROOM_HOURS", HOURS, float), number_asked("COMMOD_MAX_ROOMS", MOST_ROOMS, int)
 
 
-def _asked(variable: str, usual: Number, kind: Callable[[str], Number]) -> Number:
+def number_asked(variable: str, usual: Number, kind: Callable[[str], Number]) -> Number:
+    """A number above 0 from the environment; SystemExit with a sentence if it is none."""
     text = os.environ.get(variable, "")
     if not text:
         return usual

@@ -123,10 +123,7 @@ class RoomStore(RoomDatabase):
         Without a nickname, a name in `language` is drawn by lot. The seat belongs to this `browser` only. `caller` is
         the network, for the limits on tries; the room keeps a hash of it.
         """
-        self._sweep_now_and_then()
-        tidy = tidy_code(code)
-        if tidy is None:
-            raise RoomError("no_room")
+        tidy = self._tidy(code)
         with self._reading() as connection:
             wrong = connection.execute(select(rooms.c.code).where(rooms.c.code == tidy)).first() is None
         if wrong:
@@ -169,6 +166,12 @@ class RoomStore(RoomDatabase):
             room.people.append(Member(room.seats, name, leads, waiting, key, network, self._clock()))
         return Seat(room.code, token, name, leads, room.seats, key)
 
+    def _tidy(self, code: str) -> str:
+        self._sweep_now_and_then()
+        if (tidy := tidy_code(code)) is None:
+            raise RoomError("no_room")
+        return tidy
+
     # ---- Being there ----
 
     def present(self, code: str, token: str, *, browser: str) -> Here:
@@ -190,11 +193,7 @@ class RoomStore(RoomDatabase):
         It is the same object as before if nothing has changed. Who is here may be five seconds old. Whoever comes while
         another reads the room does not wait for it: on a server that has much to do, all pages would stand in line.
         """
-        self._sweep_now_and_then()
-        tidy = tidy_code(code)
-        if tidy is None:
-            raise RoomError("no_room")
-        return self._look(tidy)
+        return self._look(self._tidy(code))
 
     def seen(self, seat: Seat, at: str = "") -> None:
         """Heartbeat of a seat, with the step it has open (`step_address`); written to the database in batches."""

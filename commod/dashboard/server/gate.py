@@ -10,7 +10,9 @@ import streamlit as st
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse
 
+from commod.dashboard.rooms import number_asked
 from commod.dashboard.streamlit_internals import is_known_session
+from commod.uploads.limits import count_of
 
 # Open sessions, and those from one address: a class behind one router that reloads its pages. docs/benchmarks.md says
 # what 200 people get on two cores.
@@ -35,10 +37,7 @@ _HEADERS = {"retry-after": str(RETRY_SECONDS), "cache-control": "no-store", "con
 
 def limit(variable: str) -> int:
     """A limit on open sessions, as the environment says or as usual."""
-    text = os.environ.get(variable) or str(LIMITS[variable])
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise SystemExit(f"COMMOD Explorer: {variable} must be a whole number above 0, not {text!r}.")
-    return int(text)
+    return number_asked(variable, LIMITS[variable], int)
 
 
 def raise_descriptor_limit() -> None:
@@ -54,13 +53,13 @@ def raise_descriptor_limit() -> None:
 
 def full(people: int) -> str:
     """The sentence for newcomers to a full server."""
-    are = "1 person is" if people == 1 else f"{people} people are"
+    are = count_of(people, "person is", "people are")
     return f"COMMOD Explorer is full: {are} using it. Try again in a minute."
 
 
 def full_for_address(tabs: int) -> str:
     """The sentence for newcomers whose address has reached its limit."""
-    are = "1 tab is" if tabs == 1 else f"{tabs} tabs are"
+    are = count_of(tabs, "tab is", "tabs are")
     return f"COMMOD Explorer is full for your network: {are} open there. Close one, or try again in a minute."
 
 

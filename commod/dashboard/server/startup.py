@@ -43,27 +43,21 @@ def check_server_settings() -> None:
 
     Streamlit would go on without the whole file. Whoever changes a setting on purpose may do so; the log names it.
     """
-    problem = unreadable_settings(settings_files()) or _not_as_promised()
-    if problem:
-        raise SystemExit(f"COMMOD Explorer has not started: {problem}")
-    for option, promised in PROMISED.items():
-        if (value := st.get_option(option)) != promised:
-            text = "%s is set to %r (%s); what docs/deploy.md says of strangers holds for %r."
-            logging.getLogger(__name__).warning(text, option, value, where_set(option), promised)
-
-
-def _not_as_promised() -> str:
-    """What is wrong with a setting, or nothing."""
+    problems = [unreadable_settings(settings_files())]
     for option, promised in PROMISED.items():
         value, place = st.get_option(option), where_set(option)
         if not place:
-            return (
+            problems.append(
                 f"{option} is not set. It is in the .streamlit/config.toml that comes with app.py: start with "
                 "'streamlit run app.py' or 'commod-explorer', and leave that file as it is."
             )
-        if type(value) is not type(promised):
-            return f"{option} is set to {value!r} ({place}): {promised!r} is of the right kind."
-    return ""
+        elif type(value) is not type(promised):
+            problems.append(f"{option} is set to {value!r} ({place}): {promised!r} is of the right kind.")
+        elif value != promised:
+            text = "%s is set to %r (%s); what docs/deploy.md says of strangers holds for %r."
+            logging.getLogger(__name__).warning(text, option, value, place, promised)
+    if problem := next(filter(None, problems), ""):
+        raise SystemExit(f"COMMOD Explorer has not started: {problem}")
 
 
 # Seconds for which a thread keeps the interpreter while others wait. With Python's 0.005, each running script holds up

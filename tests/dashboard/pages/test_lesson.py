@@ -91,7 +91,7 @@ def test_an_hour_in_six_to_eight_steps():
 def test_every_step_can_be_told_and_its_words_are_in_the_glossary(stages, name):
     at = stages[name]
     question, answer = script.question(at), script.answer(at)
-    for text in [*script.text(at), question.text, answer.words, *script.told(at)]:
+    for text in [*script.text(at), question.text, answer.words, *script.explanation(at)]:
         assert "nan" not in text.lower().split()
         assert "[[" not in glossary.without_tooltips(text)
     assert (answer.value in question.options) if question.options else 0 <= answer.value <= question.most
@@ -120,7 +120,7 @@ def test_the_brake_is_worth_more_than_asking_for_less(stages):
     assert abs(after["p_rule"] - beside["p_rule"]) < 0.02  # at equal fairness
     assert after["changed"] < beside["changed"] < before["changed"]
     assert after["worse"] < beside["worse"]
-    assert "About as fair, with fewer changes" in " ".join(script.told(at))
+    assert "About as fair, with fewer changes" in " ".join(script.explanation(at))
 
 
 def test_the_first_step_says_whom_f_learnt_from(stages):
@@ -134,11 +134,11 @@ def test_the_first_step_says_whom_f_learnt_from(stages):
 def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     at = stages["cheap"]
     assert script.answer(at).value > 0.8 * at.after.changed_test.sum()
-    first, changes = script.told(at)[0], at.after.changes  # group 1 is Caucasian; "raised" is for the worse
+    first, changes = script.explanation(at)[0], at.after.changes  # group 1 is Caucasian; "raised" is for the worse
     suspected = [changes.loc[1, "raised"], changes.loc[0, "raised"], changes["lowered"].sum()]
     assert [int(n) for n in re.findall(r"\d+", first)] == suspected
     assert "caucasian" not in " ".join(script.text(at))
-    more, fewer = map(int, re.findall(r"would need (\d+) worse .*? or (\d+) better", script.told(at)[1])[0])
+    more, fewer = map(int, re.findall(r"would need (\d+) worse .*? or (\d+) better", script.explanation(at)[1])[0])
     assert more < fewer
     table, level = groups_of_model(at.after), figure(at.after, "p_rule")
     rate0, rate1 = table["positive"]
@@ -159,7 +159,7 @@ def test_who_pays_depends_on_the_method(stages):
     assert share["COMMOD"] > share["COMMOD without brakes"] > 0.6  # the brakes are a part of the reason, not all of it
     assert (share[["LPP", "FRAPPE"]] < 0.45).all()
     assert (table.loc[["LPP", "FRAPPE"], "changed"] > 3 * table.loc["COMMOD", "changed"]).all()
-    told = " ".join(script.told(at)).replace("**", "")
+    told = " ".join(script.explanation(at)).replace("**", "")
     for title in ("LPP", "FRAPPE"):
         assert f"{table['worse'][title]} of {table['changed'][title]}" in told, title
         assert f"({share[title]:.0%})" in told, title
@@ -188,7 +188,7 @@ def test_the_two_kinds_of_fair_part(stages):
     for name in ("dm", "p_rule"):  # at first both improve together
         gain = figure(at.before, name) - figure(at.before, name, "f")
         assert gain < 0 if name == "dm" else gain > 0
-    told = " ".join(script.told(at))
+    told = " ".join(script.explanation(at))
     path = at.far.path.set_index("lambda_fair")
     turn = float(re.findall(r"together up to λ_fair = ([\d.]+), ", told)[0])
     assert (path.loc[:turn, "dm"].diff().dropna() <= 0).all()
@@ -223,7 +223,7 @@ def test_two_groups_of_other_base_rates_are_fair_by_both_only_if_a_coin_decides(
 
 def test_the_concept_is_a_stand_in_for_the_group(stages):
     at = stages["concept"]
-    told = " ".join(script.told(at))
+    told = " ".join(script.explanation(at))
     among, all_of_them = map(int, re.findall(r"(\d+)% of those with .* are Caucasian, against (\d+)% of all", told)[0])
     assert among > all_of_them + 15
 

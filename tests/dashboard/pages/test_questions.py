@@ -103,7 +103,7 @@ def test_one_value_in_two_spellings_is_one_and_told(loans):
     app = upload(loans.rename(columns={"y": "hired"}))
     fine(button(app, "Use these data").click().run())
     assert set(app.session_state["held_own_data"].task.groups) == {"A", "B"}
-    assert any("differs only in capitals or spaces" in str(each) for each in app.session_state["held_your_data"].told)
+    assert any("differs only in capitals or spaces" in str(each) for each in app.session_state["held_your_data"].done)
 
 
 def test_the_search_for_a_setting_can_be_stopped(loans, monkeypatch):

@@ -43,7 +43,10 @@ question = "How many of {before.n:,} does g decide otherwise?"
 most = "before.n"
 answer = "after.changed"
 says = "**{value}**."
-told = ["P-Rule {after.g.p_rule:.2f}.", { when = "after.worse > 0 and not move.played", text = "{after.worse} lose." }]
+explanation = [
+    "P-Rule {after.g.p_rule:.2f}.",
+    { when = "after.worse > 0 and not move.played", text = "{after.worse} lose." },
+]
 talk = ["Why <b>?"]
 teacher = "Look."
 """
@@ -97,7 +100,7 @@ def told(name, language, step):
     at = StepModels(step, trained, FitResult.shap, rival_of)
     question, answer = script.question(at), script.answer(at)
     assert (answer.value in question.options) if question.options else 0 <= answer.value <= question.most
-    return [*script.text(at), question.text, answer.words, *script.told(at)]
+    return [*script.text(at), question.text, answer.words, *script.explanation(at)]
 
 
 def check_all(name, language, places):
@@ -124,7 +127,7 @@ def test_every_scenario_is_told_in_every_language(name, language):
 def test_figures_in_texts_are_computed(name, language):
     """No text has a decimal or a percentage of its own, but for those that are none of a model."""
     for step in scenario(name, language).steps:
-        texts = [*(said.text for said in (*step.text, *step.told)), step.question, step.says]
+        texts = [*(said.text for said in (*step.text, *step.explanation)), step.question, step.says]
         for text in texts:
             plain = re.sub(r"\{[^}]*\}", "", text)
             found = re.findall(r"\d+[.,]\d+|\d+(?=\s?%)", plain)
@@ -196,14 +199,17 @@ def test_what_is_wrong_is_said_with_file_and_step(folder, old, new, says):
 def test_a_translation_has_texts_only_and_all_of_them(folder):
     first, entries = read(OWN, folder), tomllib.loads(OWN)
     texts = {name: entries["step"][0][name] for name in ("title", "text", "question", "says", "talk", "teacher")}
-    french = {"title": "Embauche", "step": [texts | {"name": "groups", "told": ["P-Rule.", "{after.worse} perdent."]}]}
+    french = {
+        "title": "Embauche",
+        "step": [texts | {"name": "groups", "explanation": ["P-Rule.", "{after.worse} perdent."]}],
+    }
 
     def translate(**changes):
         changed = {"title": "Embauche", "step": [french["step"][0] | changes]}
         return read_translation(folder / "mine.fr.toml", changed, "fr", entries, first)
 
     found = translate()
-    assert found.steps[0].told[1].when == first.steps[0].told[1].when
+    assert found.steps[0].explanation[1].when == first.steps[0].explanation[1].when
     assert (found.language, found.steps[0].start, found.steps[0].goal) == (
         "fr",
         first.steps[0].start,
@@ -211,7 +217,7 @@ def test_a_translation_has_texts_only_and_all_of_them(folder):
     )
     for changes, says in (
         ({"minutes": 9}, "minutes is the same in every language"),
-        ({"told": ["one"]}, "told has 1 texts, the first language's 2"),
+        ({"explanation": ["one"]}, "explanation has 1 texts, the first language's 2"),
         ({"name": "other"}, "the steps must be groups"),
         ({"unit": "people"}, "unit stands in one of the two languages only"),
         ({"question": "{x}"}, "the fact “x” is not known"),

@@ -312,7 +312,7 @@ def test_the_rows_of_a_spreadsheet_add_up_and_an_impossible_age_is_named():
     assert told(app, "“age” holds 999 in 1 row")
     fine(button(app, "Use these data").click().run())
     own = app.session_state["held_own_data"].task
-    out = sum(step.count for step in app.session_state["held_your_data"].told if "left out" in step.what)
+    out = sum(step.count for step in app.session_state["held_your_data"].done if "left out" in step.what)
     assert out == 2
     assert len(own.y) + len(own.sealed) + out == 1500
     groups = sum(int(metric.value.replace(",", "")) for metric in app.metric)

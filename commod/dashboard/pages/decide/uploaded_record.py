@@ -8,7 +8,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Abandoned, Ticket
 from commod.dashboard.jobs.service import Pending, begin, in_line
-from commod.dashboard.pages.decide.sealed import requirement_title, told
+from commod.dashboard.pages.decide.sealed import requirement_title, verdict_with_interval
 from commod.dashboard.state.decision import (
     UploadedRecord,
     data_of_record,
@@ -115,7 +115,10 @@ def _tell(record: Mapping[str, Any]) -> None:
         ("Model", _model(model)),
         ("Criterion, f, split", f"{CRITERIA[model['fairness']].title}, {_title_of_f(model)}, {model['split']}"),
         ("Required", "; ".join(requirements_in(record).in_words) or "nothing"),
-        *((f"Verdict: {requirement_title(each['requirement'])}", told(each)) for each in record["verdicts"]),
+        *(
+            (f"Verdict: {requirement_title(each['requirement'])}", verdict_with_interval(each))
+            for each in record["verdicts"]
+        ),
         *([("Sealed people", f"{confirmation(record)} {tried_in_words(record)}")] if confirmation(record) else []),
         *((f"Rejected: {title}", reason) for title, reason in signed["rejected"].items()),
         *(("Other software", difference) for difference in other_versions(record)),

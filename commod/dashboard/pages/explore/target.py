@@ -27,7 +27,7 @@ class _State:
     asked_at: Settings | None = None
     found: Target | None = None
     jump: Settings | None = None  # where the sliders go at the start of the next run
-    told_at: Settings | None = None  # the answer stands while this is the setting (or, if none was found, its scene)
+    shown_at: Settings | None = None  # the answer stands while this is the setting (or, if none was found, its scene)
     failure: str = ""
     stopped: SoFar | None = None  # what was found when the search was stopped
 
@@ -79,7 +79,7 @@ def arrive() -> None:
     state = _state()
     if state.jump is not None:
         session.go_to(state.jump)
-        state.told_at, state.jump = state.jump, None
+        state.shown_at, state.jump = state.jump, None
     elif state.asked_at is not None and state.asked_at.problem() != session.current().problem():
         _drop()  # another data set or criterion: the question was of the old one
 
@@ -173,7 +173,7 @@ def _take(ticket: Ticket) -> None:
         st.rerun()
     ticket.leave()
     here = session.current()
-    state.told_at = here
+    state.shown_at = here
     if state.found.settings is not None:
         state.jump = _as_settings(here, state.found.settings)
     st.rerun()
@@ -196,10 +196,10 @@ def _answer(settings: Settings, result: FitResult) -> None:
         _offer_so_far(settings, state.stopped)
         return
     found = state.found
-    if found is None or state.told_at is None:
+    if found is None or state.shown_at is None:
         return
     if found.met:
-        if settings.model() != state.told_at.model():
+        if settings.model() != state.shown_at.model():
             return
         holds, words = _on_test(found, result)
         tell = st.success if holds else st.warning

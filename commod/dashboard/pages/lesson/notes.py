@@ -84,5 +84,5 @@ def _stage(at: StepModels) -> dict[str, Any]:
         "answer": script.answer(at),
         "rows": [[label, *(written(step.language, cell) for cell in cells)] for label, *cells in rows],
         "text": [without_tooltips(text) for text in script.text(at)],
-        "told": [without_tooltips(text) for text in script.told(at)],
+        "explanation": [without_tooltips(text) for text in script.explanation(at)],
     }

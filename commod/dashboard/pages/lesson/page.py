@@ -181,12 +181,12 @@ def _say_answer(at: StepModels, guess: float | str) -> None:
 
 def _check(here: Progress, at: StepModels) -> None:
     """What is seen in the model, and what to talk about."""
-    step, told = at.step, script.told(at)
+    step, paragraphs = at.step, script.explanation(at)
     still = [name for name in step.shows if not step.free or name in STILL]
     if step.free and still:  # the first paragraph leads to them
-        st.html(with_tooltips([told.pop(0)], session.language()))
+        st.html(with_tooltips([paragraphs.pop(0)], session.language()))
     draw_pictures(at, still)
-    st.html(with_tooltips(told, session.language()))
+    st.html(with_tooltips(paragraphs, session.language()))
     for name in step.free:
         controls.draw_control(name)
     draw_pictures(at, [name for name in step.shows if name not in still])

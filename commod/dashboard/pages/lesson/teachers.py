@@ -76,7 +76,7 @@ class _Writing:
 
     task: ComputeTask | None = None
     ticket: Ticket | None = None
-    told: str = ""  # why they are not there
+    message: str = ""  # why they are not there
 
 
 _writing = PageState("notes", _Writing)
@@ -88,12 +88,12 @@ def _write(task: ComputeTask) -> None:
     _writing.set(_Writing(task, begin(task)))
 
 
-def _stop(told: str = "") -> None:
+def _stop(message: str = "") -> None:
     """Callback of the other: end the work."""
     ticket = _writing().ticket
     if ticket is not None:
         ticket.leave()
-    _writing.set(_Writing(told=told))
+    _writing.set(_Writing(message=message))
 
 
 def _offer_notes(taught: Scenario) -> Pending | None:
@@ -110,8 +110,8 @@ def _offer_notes(taught: Scenario) -> Pending | None:
         return None
     if here.ticket is None or here.task != task:
         button(say("lesson.write_notes"), "edit_note", _write, task)
-        if here.told:
-            st.caption(here.told)
+        if here.message:
+            st.caption(here.message)
         return None
     place = st.empty()  # for the notes themselves; what need not make way stays, and with it the focus
     with place.container():

@@ -78,7 +78,7 @@ def draw_pair(question: RoomQuestion) -> None:
         names.append(say(f"room.model_{name}"))
         stories.append(_story(result))
         captions.append(f"{names[-1]}: {_setting(result)}")
-        for heading, cell in _told_of(result):
+        for heading, cell in _facts_of(result):
             cells.setdefault(heading, ["–", "–"])[place] = cell
     st.markdown("  \n".join(dict.fromkeys(stories)))
     rows = [[heading, *found] for heading, found in cells.items()]
@@ -86,7 +86,7 @@ def draw_pair(question: RoomQuestion) -> None:
     st.caption("  \n".join(captions))
 
 
-def _told_of(result: FitResult) -> list[tuple[str, str]]:
+def _facts_of(result: FitResult) -> list[tuple[str, str]]:
     found: Effect = result.keep(f"effect_{session.language()}", lambda: effect_of(result.scene, result.decisions))
     now, before = found.right
     whom = {"of": found.n, "people": found.people}

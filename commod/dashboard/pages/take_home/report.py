@@ -59,7 +59,7 @@ def report_html(
         "report.html",
         kicker=f"Bias profile · COMMOD Explorer · {date}",
         title=f"{data_in_words(result.settings)}: {_title(result)}",
-        lead=" ".join(filter(None, [decision["signed"].get("told"), decision["confirmed"], result.verdict])),
+        lead=" ".join(filter(None, [decision["signed"].get("in_words"), decision["confirmed"], result.verdict])),
         result=result,
         concerns=concerns_in_words(result),
         widened=parts.widened(result),

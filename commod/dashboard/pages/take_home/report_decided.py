@@ -140,7 +140,7 @@ def _signed(result: FitResult, record: Mapping[str, Any]) -> dict[str, Any]:
     """Who signed what, and whether it is the model of this report."""
     signature = record["signature"]
     return {
-        "told": signed_in_words(result, record),
+        "in_words": signed_in_words(result, record),
         **{name: signature[name] for name in ("why", "look_again")},
         "rejected": [[name, why] for name, why in signature["rejected"].items()],
         "required": ", ".join(requirements_in(record).in_words) or "nothing",

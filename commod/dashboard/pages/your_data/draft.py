@@ -42,7 +42,7 @@ class TableDraft(Held):
     problem: str = ""
     refused: str = ""  # why what was chosen is not in use
     chosen: dict[str, Any] = field(default_factory=dict)
-    told: tuple[Done, ...] = ()  # what was done to the data in use
+    done: tuple[Done, ...] = ()  # what was done to the data in use
     leaks: list[Leak] = field(default_factory=list)  # of the data in use
     used: Choice | None = None  # what the data in use were made by, if it was from this file
     uploads: int = 0  # a new number is a new, empty uploader
@@ -140,7 +140,7 @@ def read(content: bytes, name: str, *, uploaded: bool = True) -> None:
     try:
         with _one_large_file(len(content)):
             table = read_table(content)
-        draft.set(TableDraft(name[:60], table, told=old.told, leaks=old.leaks, uploads=old.uploads + (not uploaded)))
+        draft.set(TableDraft(name[:60], table, done=old.done, leaks=old.leaks, uploads=old.uploads + (not uploaded)))
     except (TableError, NoRoomError) as error:
         old.problem = f"{name[:60]}: {error}"
     except Exception:  # whatever a file does to its reader, the page goes on

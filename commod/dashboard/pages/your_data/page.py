@@ -152,7 +152,7 @@ def _use(choice: Choice) -> None:
     except (ChoiceError, NoRoomError) as error:
         here.refused = str(error)
         return
-    here.problem, here.refused, here.told = "", "", own.done
+    here.problem, here.refused, here.done = "", "", own.done
     here.leaks = here.preview(choice).warnings
     here.used = choice
     st.session_state[JUST_USED] = True
@@ -195,8 +195,8 @@ def _in_use() -> None:
     draw_group_sizes(task, note="{rate:.1%}: {outcome}")
     for sentence in here.leaks if here.used is None else ():  # else they stand below
         st.warning(escape_markdown(sentence), icon=":material/warning:")
-    if here.told:
-        _draw_done(here.told)
+    if here.done:
+        _draw_done(here.done)
     button("Forget these data", "delete", _forget)
 
 

@@ -104,7 +104,7 @@ class Page {
       this.write();
     });
     $("#skip").addEventListener("click", () => {
-      const isDone = this.lesson?.step === 2 && this.lesson.stage === "told";
+      const isDone = this.lesson?.step === 2 && this.lesson.stage === "surprise";
       this.lesson = this.lesson ? null : new Lesson(this);
       if (!this.lesson) this.go(isDone ? this.settings : this.start);
       this.write();
@@ -300,10 +300,10 @@ class Page {
 
   bars(rows) {
     const most = Math.max(...rows.map(({ size }) => size), 1e-9);
-    return build("table", {}, build("tbody", {}, ...rows.map(({ name, size, kind, told }) => {
+    return build("table", {}, build("tbody", {}, ...rows.map(({ name, size, kind, label }) => {
       const bar = build("span", { class: `bar ${kind}` });
       bar.style.width = `${(100 * size) / most}%`;
-      return build("tr", {}, build("th", { scope: "row" }, name), build("td", {}, bar), build("td", { class: "count" }, told));
+      return build("tr", {}, build("th", { scope: "row" }, name), build("td", {}, bar), build("td", { class: "count" }, label));
     })));
   }
 
@@ -312,8 +312,8 @@ class Page {
     $("#changes .body").replaceChildren(this.bars(people.flatMap(([raised, lowered], i) => ["better", "worse"].map((kind) => {
       const count = (kind === "better") === this.pack.good ? raised : lowered;
       const name = `${capital(this.words.called[i])}${this.words.colon} ${this.say(kind)}`;
-      const told = this.say("of", { count: this.number(count), of: this.number(groups[i].count) });
-      return { name, kind, size: count / groups[i].count, told };
+      const label = this.say("of", { count: this.number(count), of: this.number(groups[i].count) });
+      return { name, kind, size: count / groups[i].count, label };
     }))));
   }
 
@@ -321,8 +321,8 @@ class Page {
     const answers = this.models.part(this.settings, "checks"), { checks, marks } = this.words;
     const lines = answers.map(([name, mark, part, whole, expected]) => {
       const values = { part: this.number(part), whole: this.number(whole), share: this.percent(part / whole), expected: this.percent(expected ?? 0) };
-      const told = ` · ${checks[name]} ${whole ? this.say(`check_${name}`, values) : ""}`;
-      return build("li", {}, build("strong", { class: mark }, marks[mark].join(" ")), told);
+      const answer = ` · ${checks[name]} ${whole ? this.say(`check_${name}`, values) : ""}`;
+      return build("li", {}, build("strong", { class: mark }, marks[mark].join(" ")), answer);
     });
     const found = lines.length ? build("ul", { class: "checks" }, ...lines) : build("p", {}, this.say("nobody"));
     $("#checks .body").replaceChildren(found, build("p", { class: "caption" }, this.say("refits")));
@@ -339,7 +339,7 @@ class Page {
         const own = group.filter((feature) => weights.has(feature)).map((feature) => [feature, weights.get(feature)]);
         const rows = own.sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).map(([feature, value]) => ({
           name: words.features[feature], size: Math.abs(value), kind: value > 0 ? "more" : "less",
-          told: `${value > 0 ? "+" : "−"}${this.number(Math.abs(value), 3)}`,
+          label: `${value > 0 ? "+" : "−"}${this.number(Math.abs(value), 3)}`,
         }));
         if (rows.length) cards.push(card(`${this.say("concept")} ${i + 1}${shift}`, this.bars(rows)));
       });
@@ -353,8 +353,8 @@ class Page {
     const below = (parent) => build("ul", { class: "nodes" }, ...nodes.filter((node) => node[1] === parent).map(
       ([node, , rule, leaf, count, changed]) => {
         const words = `${parent < 0 ? this.say("everyone") : (this.words.rules[rule] ?? rule)}${this.words.colon} `;
-        const told = this.say("changed_of", { changed: this.number(changed), count: this.number(count) });
-        return build("li", {}, words + told, leaf ? "" : below(node));
+        const counted = this.say("changed_of", { changed: this.number(changed), count: this.number(count) });
+        return build("li", {}, words + counted, leaf ? "" : below(node));
       }));
     $("#tree .caption").textContent = nodes.length ? this.say("tree_says") : "";
     $("#tree .body").replaceChildren(nodes.length ? below(-1) : this.say("nobody"));
@@ -395,12 +395,12 @@ class Page {
 
   decide() {
     if (!this.pack.person) return;
-    if ($('#person [aria-invalid="true"]')) return void ($("#person .told").textContent = this.say("not_decided"));
+    if ($('#person [aria-invalid="true"]')) return void ($("#person .answer").textContent = this.say("not_decided"));
     const { f, g, r } = this.models.decide(this.settings, this.cells), { line } = this.pack.person;
     const score = (logit) => this.percent(1 / (1 + Math.exp(-(logit + line)))), says = (logit) => this.words[logit > 0 ? "yes" : "no"];
     const values = { yes: this.words.yes, f: score(f), g: score(g), f_says: says(f), g_says: says(g) };
     const ratio = r === undefined ? "" : ` ${this.say("person_r", { r: this.number(r, 2) })}`;
-    $("#person .told").textContent = this.say(f > 0 === g > 0 ? "person_stays" : "person_changes", values) + ratio;
+    $("#person .answer").textContent = this.say(f > 0 === g > 0 ? "person_stays" : "person_changes", values) + ratio;
   }
 }
 
@@ -455,7 +455,7 @@ class Lesson {
       row.append(build("button", { type: "button", class: "main" }, page.say(name)));
       row.lastChild.addEventListener("click", click);
     };
-    const said = { guess: `ask_${step + 1}`, move: "move", told: `told_${step + 1}` }[stage];
+    const said = { guess: `ask_${step + 1}`, move: "move", surprise: `surprise_${step + 1}` }[stage];
     const words = [build("p", { class: stage }, page.say(said, values))];
     if (stage === "guess") {
       const slider = build("input", { type: "range", min: 0, max: 100, id: "guess", "aria-label": page.say("guess") });
@@ -466,8 +466,8 @@ class Lesson {
         page.draw();
       });
       row.append(slider, shown);
-      button("guess", () => this.turn(step ? "move" : "told"));
-    } else if (stage === "told") {
+      button("guess", () => this.turn(step ? "move" : "surprise"));
+    } else if (stage === "surprise") {
       words.push(build("p", {}, page.say("you_said", values)));
       button(step < 2 ? "next" : "done", () => (step < 2 ? this.turn("guess", step + 1) : $("#skip").click()));
     }
@@ -478,7 +478,7 @@ class Lesson {
     Object.assign(this, { stage, step });
     this.page.draw();
     this.write();
-    $({ guess: "#guess", move: "#set_lambda_fair", told: "#guide button" }[this.stage]).focus();
+    $({ guess: "#guess", move: "#set_lambda_fair", surprise: "#guide button" }[this.stage]).focus();
   }
 
   // The surprise comes when the slider is where it was asked to be, or beyond.
@@ -486,7 +486,7 @@ class Lesson {
     const { lambda_fair } = this.page.settings;
     if (this.stage !== "move" || Number(lambda_fair) < Number(this.goals[this.step])) return;
     this.goals[this.step] = lambda_fair;
-    this.stage = "told";
+    this.stage = "surprise";
     this.write();
   }
 }

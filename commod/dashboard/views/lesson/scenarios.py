@@ -37,8 +37,8 @@ MAX_BYTES = 200_000
 MAX_STEPS = 20
 
 # What of a step is text, and so stands in a translation; all else is the same in every language.
-_TEXTS = ("title", "text", "question", "unit", "options", "says", "told", "talk", "teacher", "objective")
-_PARAGRAPHS = ("text", "told")
+_TEXTS = ("title", "text", "question", "unit", "options", "says", "explanation", "talk", "teacher", "objective")
+_PARAGRAPHS = ("text", "explanation")
 # Tables of a step, and what is said of it besides.
 _TABLES = ("goal", "beside", "rivals")
 _KNOWN = [name for name in (*LessonStep.__struct_fields__, "data") if name not in ("language", "names")]
@@ -135,11 +135,20 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ScenarioError(f"{path.name}: larger than {MAX_BYTES:,} bytes.")
-        return tomllib.loads(path.read_text("utf-8"))
+        return _renamed(tomllib.loads(path.read_text("utf-8")))
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{path.name}: this is not TOML. {error}.") from None
     except (OSError, UnicodeDecodeError):
         raise ScenarioError(f"{path.name}: this file cannot be read as UTF-8.") from None
+
+
+def _renamed(entries: dict[str, Any]) -> dict[str, Any]:
+    """Before 0.3, `explanation` was called "told"."""
+    steps = entries.get("step")
+    for step in steps if isinstance(steps, list) else []:
+        if isinstance(step, dict) and "told" in step and "explanation" not in step:
+            step["explanation"] = step.pop("told")
+    return entries
 
 
 # ---- the first language ----
@@ -251,7 +260,7 @@ def _check_expression(where: str, expression: str, step: LessonStep) -> None:
 
 
 def _check_texts(where: str, step: LessonStep) -> None:
-    paragraphs = (*step.text, *step.told)
+    paragraphs = (*step.text, *step.explanation)
     for said in paragraphs:
         _check_expression(where, said.when, step)
     for text in (*(said.text for said in paragraphs), step.question, step.unit, step.says):

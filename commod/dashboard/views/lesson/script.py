@@ -59,9 +59,9 @@ def text(at: StepModels) -> list[str]:
     return _paragraphs(at, at.step.text)
 
 
-def told(at: StepModels) -> list[str]:
+def explanation(at: StepModels) -> list[str]:
     """Paragraphs after the answer."""
-    return _paragraphs(at, at.step.told)
+    return _paragraphs(at, at.step.explanation)
 
 
 def _paragraphs(at: StepModels, paragraphs: Iterable[Paragraph]) -> list[str]:

@@ -35,7 +35,7 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     question: str
     answer: str | int | float  # the fact that is the answer: a number, or with options the place of the right one
     says: str  # the sentence that tells the answer, as ``{value}``
-    told: tuple[Paragraph, ...]
+    explanation: tuple[Paragraph, ...]
     talk: tuple[str, ...]  # to be talked about
     teacher: str  # what the step is for, and how to lead it
     objective: str = ""  # what learners can do after it, for the teacher's notes
