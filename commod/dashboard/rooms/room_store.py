@@ -64,11 +64,6 @@ class Leading(TypedDict, total=False):
     most: int
 
 
-def _leading(code: str) -> str:
-    """The token of a browser's seat that leads a room."""
-    return f"lead{code}"
-
-
 class RoomStore(RoomDatabase):
     """All rooms of a server. Its methods can be called from any thread, and from several processes on one database.
 
@@ -139,7 +134,7 @@ class RoomStore(RoomDatabase):
                 self._wait(SLOW_SECONDS)
             raise RoomError("no_room")
         with suppress(RoomError):
-            return self.present(tidy, _leading(tidy), browser=browser).seat
+            return self.present(tidy, f"lead{tidy}", browser=browser).seat
         return self._sit(rooms.c.code == tidy, nickname, browser, caller, language)
 
     def take_lead(self, secret: str, *, browser: str, caller: str, language: str = FIRST) -> Seat:
@@ -153,7 +148,7 @@ class RoomStore(RoomDatabase):
         self, which: Any, nickname: str | None, browser: str, caller: str, language: str, *, leads: bool = False
     ) -> Seat:
         with self._room(which, closed_too=leads) as room:
-            token = _leading(room.code) if leads and browser else secrets.token_urlsafe(TOKEN_BYTES)
+            token = f"lead{room.code}" if leads and browser else secrets.token_urlsafe(TOKEN_BYTES)
             key = hash_of(token, browser)
             room.send_out({person.number for person in room.people if person.key == key})  # another tab of this leader
             if room.door == "locked" and not leads:
