@@ -10,6 +10,7 @@ BETTER = "#009E73"
 WORSE = "#CC79A7"
 COMMOD = "#D55E00"
 SHAP = "#56B4E9"
+FIRST_VOTE = "#8A63D2"
 
 # Of the families in the registry of methods: a hue each, and shades that its methods take in turn; COMMOD has its own.
 FAMILIES = {

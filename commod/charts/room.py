@@ -19,8 +19,8 @@ DOT = 300
 # Of a point in `plot_models`: its colour and shape.
 ROLES = {
     "frontier": (palette.FRONTIER, "circle"),
-    "f": (palette.SHAP, "diamond"),
-    "first": (palette.F, "circle"),
+    "f": (palette.F, "diamond"),
+    "first": (palette.FIRST_VOTE, "circle"),
     "last": (palette.G, "circle"),
 }
 

@@ -72,7 +72,6 @@ class Member(Struct):
     key: str  # of their seat
     network: str  # what the room knows their network by
     seen: float  # when they were last there
-    at: str = ""  # the step of a lesson that they have open, as `step_address` writes it; empty elsewhere
     link: str = ""  # their setting; empty until they have one
     figures: dict[str, float] = {}
     guesses: dict[str, dict[str, str]] = {}  # by lesson and step
@@ -107,11 +106,6 @@ class RoomQuestion(Struct):
     def of_round(self, number: int) -> list[Vote]:
         """The votes of one round."""
         return [vote for vote in self.votes if vote.round == number]
-
-
-def step_address(lesson: str, step: str) -> str:
-    """A step of a lesson as one word."""
-    return f"{lesson}/{step}"
 
 
 class Room(Struct):
@@ -173,11 +167,6 @@ class Room(Struct):
         if len(others) < CROWD or 2 * common[0][1] <= len(others):
             return []
         return [person.number for person in others if person.network == common[0][0]]
-
-    @property
-    def at_step(self) -> int:
-        """How many of them have the room's step open."""
-        return sum(person.at == step_address(self.lesson, self.step) for person in self.taking_part)
 
     @property
     def question(self) -> RoomQuestion | None:

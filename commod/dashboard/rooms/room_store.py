@@ -89,7 +89,7 @@ class RoomStore(RoomDatabase):
         self._joined = Buckets(burst=250, per_second=1.0, clock=steady)  # by network and room: a class behind a router
         self._joined_by_browser = Buckets(burst=10, per_second=1 / 60, clock=steady)
         self._opened = Buckets(burst=20, per_second=1 / 3600, clock=steady)
-        self._seen: dict[str, tuple[str, str]] = {}  # key of a seat to its room and open step, since last written
+        self._seen: dict[str, str] = {}  # key of a seat to its room, since last written
         self._presence = Buckets(burst=1, per_second=1 / SEEN_EVERY, clock=steady)
 
     # ---- Coming in ----
@@ -120,8 +120,8 @@ class RoomStore(RoomDatabase):
     def join(self, code: str, nickname: str | None, *, browser: str, caller: str, language: str = FIRST) -> Seat:
         """A seat in the room of a code, as typed. A right one always works; after many wrong ones the answer is late.
 
-        Without a nickname, a name in `language` is drawn by lot. The seat belongs to this `browser` only. `caller` is
-        the network, for the limits on tries; the room keeps a hash of it.
+        Without a nickname, a name in `language` is drawn by lot. The seat belongs to this `browser` only; that of a
+        leader gets the seat back that leads. `caller` is the network, for the limits on tries; the room keeps a hash.
         """
         tidy = self._tidy(code)
         with self._reading() as connection:
@@ -130,6 +130,8 @@ class RoomStore(RoomDatabase):
             if not self._wrong_codes.take(caller):
                 self._wait(SLOW_SECONDS)
             raise RoomError("no_room")
+        with suppress(RoomError):
+            return self.present(tidy, f"lead{tidy}", browser=browser).seat
         return self._sit(rooms.c.code == tidy, nickname, browser, caller, language)
 
     def take_lead(self, secret: str, *, browser: str, caller: str, language: str = FIRST) -> Seat:
@@ -195,18 +197,18 @@ class RoomStore(RoomDatabase):
         """
         return self._look(self._tidy(code))
 
-    def seen(self, seat: Seat, at: str = "") -> None:
-        """Heartbeat of a seat, with the step it has open (`step_address`); written to the database in batches."""
-        self._seen[seat.key] = seat.code, checked_word(at)
+    def seen(self, seat: Seat) -> None:
+        """Heartbeat of a seat; written to the database in batches."""
+        self._seen[seat.key] = seat.code
         if self._presence.take(_EVERYBODY):
             taken, self._seen = self._seen, {}
             seen = taken.copy()  # another thread may still have it in hand, to add somebody
             with self._writing() as connection:
-                for code in sorted({code for code, _ in seen.values()}):
+                for code in sorted(set(seen.values())):
                     if (room := locked(connection, rooms.c.code == code, self._clock())) is not None:
                         for person in room.people:
                             if person.key in seen:
-                                person.seen, person.at = self._clock(), seen[person.key][1]
+                                person.seen = self._clock()
                         write(connection, room)
 
     def stand(self, seat: Seat, link: str, figures: Figures) -> None:

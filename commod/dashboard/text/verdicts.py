@@ -109,10 +109,9 @@ def verdict(
         moved = phrase(language, "verdict.closer" if gain > 0 else "verdict.apart")
     else:
         moved = _rates(language, spec, rows)
-    people = declared(language, spec.people)
     counts = {name: getattr(changes, name) for name in ("count", "worse", "wrong", "right")}
     lead = phrase(language, f"verdict.{judged.lead}", moved=moved)
-    return f"{lead} {phrase(language, f'verdict.{judged.added}', people=people, **counts)}"
+    return f"{lead} {phrase(language, f'verdict.{judged.added}', **counts)}"
 
 
 def named_first(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> int:

@@ -177,7 +177,7 @@ def ask_missed(result: FitResult) -> float:
     task = result.task
     shares: list[float] = result.keep("shares to ask", lambda: shares_to_ask(result.scene))
     group, outcome = task.groups[disadvantaged(result.scene)], task.spec.outcomes[task.spec.favourable]
-    about = {"group": escape_markdown(group), "outcome": escape_markdown(say_declared(outcome))}
+    about = {"group": escape_markdown(say_declared(group)), "outcome": escape_markdown(say_declared(outcome))}
     if len(shares) < 2:
         st.caption(say("biased.no_room", **about))
         return 0.0

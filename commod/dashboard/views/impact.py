@@ -4,11 +4,19 @@ from typing import Any
 
 import numpy as np
 
+from commod.dashboard.state.settings import Settings
+from commod.datasets import load_task
 from commod.experiments.scene import Scene
 from commod.metrics.fairness import adverse_impact, impact_table
+from commod.metrics.figures import CRITERIA
 
 FOUR_FIFTHS = 0.8
 BEYOND = "more than chance explains"
+
+
+def has_four_fifths(settings: Settings) -> bool:
+    """Whether the fairness shown is the ratio that the rule is about: P-Rule of the better decision."""
+    return CRITERIA[settings.fairness].upward and load_task(settings.task_name).spec.favourable == 1
 
 
 def impact_in_words(scene: Scene, decisions: Any) -> dict[str, tuple[str, str]]:

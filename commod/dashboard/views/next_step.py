@@ -179,6 +179,7 @@ def _offer(key: str, label: str, effect: str, other: FitResult, of: str = "", *,
         of + say(f"next.{how}", what=escape_markdown(label), effect=effect),
         key=key,
         icon=":material/lightbulb:",
+        help=escape_markdown(label) if how == "ahead" else None,  # which form says little to most
         on_click=_take,
         args=(other.settings.looked_at_as(session.current()),),
     )

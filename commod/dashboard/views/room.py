@@ -13,7 +13,7 @@ import streamlit as st
 from commod.dashboard import rooms
 from commod.dashboard.jobs.service import while_waiting
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.rooms.contents import Here, Room, RoomError, Seat, step_address
+from commod.dashboard.rooms.contents import Here, Room, RoomError, Seat
 from commod.dashboard.server.gate import network_of
 from commod.dashboard.server.headers import HEADER
 from commod.dashboard.state import session
@@ -23,7 +23,7 @@ from commod.dashboard.state.settings import Settings
 from commod.dashboard.streamlit_internals import SAY_ALOUD
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import piece
-from commod.dashboard.views.lesson.scenarios import FIRST, all_scenarios, scenario
+from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import in_markdown
 from commod.dashboard.views.pages import menu_page
 from commod.dashboard.views.words import say
@@ -45,7 +45,7 @@ class Known:
     """What a session knows of its room, and what it has told there."""
 
     led: bool = False  # whether they led when a page was last drawn
-    shows_door: bool = True  # whether the board shows how to come in, large
+    shows_door: bool | None = None  # whether the board shows how to come in, large; None: nobody has said
     secret: str = ""  # of the leader's link; the store does not know it
     reason: str = ""  # what was written last about a vote, sent or not
     problem: str = ""  # what could not be done, in a sentence, told once
@@ -272,7 +272,7 @@ def strip(script: str) -> None:
             return
         if shown is None or asked(script, here) != shown[0]:
             st.rerun()
-        act(lambda store: store.seen(here.seat, _open_step(script)))
+        act(lambda store: store.seen(here.seat))
         if (line := _in_one_line(script, here)) != shown[1]:
             shown = shown[0], line
             with place.container():
@@ -307,7 +307,7 @@ def _line(script: str, drawn_for: tuple[object, ...] | None) -> None:
         st.rerun()
     if drawn_for is None or asked(script, here) != drawn_for:
         st.rerun()
-    act(lambda store: store.seen(here.seat, _open_step(script)))
+    act(lambda store: store.seen(here.seat))
     _draw_line(script, here)
 
 
@@ -368,14 +368,6 @@ def room_step_in_words(room: Room) -> str:
 
 def _place(room: Room) -> int:
     return scenario(room.lesson, session.language()).places.get(room.step, 0)
-
-
-def _open_step(script: str) -> str:
-    """The step of a lesson that this page shows, for the room to know; empty if it shows none."""
-    carried = session.state().carried
-    lesson, step = carried.get("lesson", FIRST), carried.get("step", "")
-    shown = script == LESSON and lesson in all_scenarios()[0] and step in scenario(lesson, session.language()).places
-    return step_address(lesson, step) if shown else ""
 
 
 def announcement(room: Room) -> str:

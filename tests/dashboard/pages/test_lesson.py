@@ -190,7 +190,7 @@ def test_the_two_kinds_of_fair_part(stages):
         assert gain < 0 if name == "dm" else gain > 0
     told = " ".join(script.explanation(at))
     path = at.far.path.set_index("lambda_fair")
-    turn = float(re.findall(r"together up to λ_fair = ([\d.]+), ", told)[0])
+    turn = float(re.findall(r"together up to about λ_fair = (\d+(?:\.\d+)?)\. ", told)[0])
     assert (path.loc[:turn, "dm"].diff().dropna() <= 0).all()
     assert (path.loc[turn:, "dm"].drop(turn) > path.loc[turn, "dm"]).all()
     assert (path.loc[:turn, "p_rule"].diff().dropna() >= 0).all()

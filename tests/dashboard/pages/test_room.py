@@ -207,6 +207,31 @@ def test_a_guess_of_the_lesson_is_told_to_the_room(klass):
 # ---- leading ----
 
 
+def test_next_takes_a_question_off_the_board_once_its_votes_were_shown(klass):
+    klass.store.ask_to_sign(klass.leader)
+    app = fine(click(klass.page(klass.leader), "Next"))
+    assert klass.room.question is not None  # people still vote
+    klass.store.show_result(klass.leader)
+    fine(click(fine(app.run()), "Next"))
+    assert klass.room.question is None
+    assert klass.room.step == STEPS[2]
+
+
+def test_the_door_stands_large_until_something_is_revealed_or_as_the_leader_has_it(klass):
+    app = fine(klass.page(klass.leader))
+    assert door(app).value
+    klass.store.reveal(klass.leader, "bar_exam", STEPS[0])
+    klass.store.lead(klass.leader, step=STEPS[1])
+    app = fine(app.run())
+    assert not door(app).value
+    assert door(fine(door(app).set_value(True).run())).value
+
+
+def door(app):
+    (found,) = (toggle for toggle in app.toggle if toggle.label == phrase("en", "room.show_join"))
+    return found
+
+
 def test_together_the_answer_waits_for_the_reveal(klass):
     klass.store.lead(klass.leader, together=True)
     waiting = fine(klass.page(klass.ann, LESSON, answers="40"))
@@ -250,16 +275,8 @@ def test_together_who_is_elsewhere_is_told_where_the_class_is(klass):
     assert not [label for label in labels if "The class is at" in label]
 
 
-def test_together_the_board_says_how_many_have_the_step_open(klass, monkeypatch):
-    said = []
-    monkeypatch.setattr(RoomStore, "seen", lambda store, seat, at="": said.append((seat.name, at)))
-    app = fine(klass.page(klass.ann, LESSON))
-    fine(app.run())
-    assert said[-1] == ("Ann", f"bar_exam/{STEPS[0]}")
-    fine(app.switch_page("pages/glossary.py").run())
-    assert said[-1] == ("Ann", "")
-    app = fine(klass.page(klass.leader))  # answers wait for the reveal, unless the leader says otherwise
-    assert phrase("en", "room.have_step_open", n=0, of=2) in words(app)
+def test_answers_wait_for_the_reveal_unless_the_leader_says_otherwise(klass):
+    app = fine(klass.page(klass.leader))
     assert phrase("en", "room.answer_together") in [text.value for text in app.sidebar.caption]
     klass.store.lead(klass.leader, together=False)
     captions = [text.value for text in fine(klass.page(klass.leader)).sidebar.caption]
@@ -388,7 +405,7 @@ def test_while_a_page_computes_the_line_is_kept(klass, monkeypatch):
         waited.append(len(seen))
 
     monkeypatch.setattr(explore, "draw_pending", waits)
-    monkeypatch.setattr(RoomStore, "seen", lambda store, seat, at: seen.append(seat.name))
+    monkeypatch.setattr(RoomStore, "seen", lambda store, seat: seen.append(seat.name))
     app = fine(klass.page(klass.ann, "app.py"))
     assert waited == [1], "the page was drawn once, and Ann is seen while it waits"
     assert "Which model would you sign?" in words(app)

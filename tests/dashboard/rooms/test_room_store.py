@@ -5,7 +5,7 @@ import math
 import pytest
 
 from commod.dashboard.pages.room.report import as_tables
-from commod.dashboard.rooms.contents import CROWD, RoomError, SharedModel, step_address
+from commod.dashboard.rooms.contents import CROWD, RoomError, SharedModel
 from commod.dashboard.rooms.room_database import HERE_SECONDS, LOOK_SECONDS, PRESENCE_SECONDS
 from commod.dashboard.rooms.room_store import MOST_LEADERS, MOST_PEOPLE, SEEN_EVERY, SWEEP_EVERY
 from commod.dashboard.text.language import LANGUAGES, phrase
@@ -495,20 +495,17 @@ def test_who_chose_one_of_two_models_is_taken_home_with_it(store):
     assert votes["p_rule"].tolist()[0] == 0.5
 
 
-def test_the_leader_knows_how_many_have_the_step_open(store, clock):
-    room, leader = opened(store)
-    store.lead(leader, step="one")
-    ana, bo = join(store, room, "Ana"), join(store, room, "Bo")
-    for _ in range(2):  # the first time writes of one, the second of all
-        store.seen(ana, step_address("bar_exam", "one"))
-        store.seen(bo, step_address("bar_exam", "two"))
-        store.seen(leader, step_address("bar_exam", "one"))
-        clock.wait(SEEN_EVERY)
-    assert store.read(room.code).at_step == 1
-    store.lead(leader, step="two")
-    assert store.read(room.code).at_step == 1
-    with refused("too_long"):
-        store.seen(ana, "x" * 201)
+def test_a_leader_who_joins_in_the_same_browser_leads_again(store):
+    opened_room = store.open_room("bar_exam")
+    leader = store.take_lead(opened_room.secret, browser="Lea", caller="")
+    ana = store.join(opened_room.code, "Ana", browser="Ana", caller="")
+    store.close(leader)
+    again = store.join(opened_room.code, "Lea", browser="Lea", caller="")
+    assert again.token == leader.token
+    assert store.present(again.code, again.token, browser="Lea").leads
+    assert not ana.leads
+    with refused("closed"):
+        store.join(opened_room.code, "Bo", browser="Bo", caller="")
 
 
 def test_an_empty_room_can_be_taken_home(store):

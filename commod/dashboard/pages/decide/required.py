@@ -56,7 +56,7 @@ def draw_requirements() -> None:
             width=320,
             **mirrored("required_direction", required.direction, lambda name: _take(direction=name)),
         )
-    place, label = st.empty(), "Begin with an example, the four-fifths rule: P-Rule at least 0.8"
+    place, label = st.empty(), "Begin with an example: P-Rule at least 0.8"
     if not required:
         place.button(label, icon=":material/add_task:", on_click=session.require, args=(EXAMPLE,))
 

@@ -103,7 +103,8 @@ def table_html(candidates: Sequence[Candidate], result: FitResult) -> Markup:
     rows.append(("Accuracy", [("", FIGURES["accuracy"].show(value), "") for value in accuracy]))
     limits = first.set_index("requirement")["limit"]
     if limits.get("p_rule") != FOUR_FIFTHS or not result.task.spec.favourable:  # else it is told above
-        rows.append(("Four-fifths rule", [_impact(one, result) for one in candidates]))
+        counted = result.task.spec.outcomes[result.task.spec.favourable]
+        rows.append((f"Four-fifths rule, of “{counted}”", [_impact(one, result) for one in candidates]))
     rows.append(("Setting", [("", "", one.setting or "–") for one in candidates]))
     models = [(one.title, AS_F if one.is_as_f else "") for one in candidates]
     return style() + style("verdicts") + piece("verdicts", "Required", models, rows, TABLE)
@@ -129,10 +130,11 @@ def _impact(one: Candidate, result: FitResult) -> tuple[str, str, str]:
     same = ratio == RULES["p_rule"].show(p_rule)
     if not who:
         return "", side, ""
-    side = with_capital(side)
     if "below" not in side and chance == BEYOND:
-        side += "; the groups still differ by more than chance explains"
-    return "", side, f"{who if same else f'{ratio}: {who}'}\nFisher's exact test: {p}, {chance}"
+        side += f", but the groups differ by {chance}"
+    else:
+        p += f", {chance}"
+    return "", with_capital(side), f"{who if same else f'{ratio}: {who}'}\nFisher's exact test: {p}"
 
 
 def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:

@@ -17,7 +17,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS, Settings, in_words
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import Table, draw, fold
-from commod.dashboard.views.impact import FOUR_FIFTHS
+from commod.dashboard.views.impact import FOUR_FIFTHS, has_four_fifths
 from commod.dashboard.views.methods import on_explore, own_sweep
 from commod.dashboard.views.points import point_columns
 from commod.dashboard.views.words import say, say_declared
@@ -157,7 +157,7 @@ def draw_pareto(
         view=session.current().view,
         fairness_title=say_declared(figure.short_title),
         fairer=say_declared(figure.fairer),
-        line=FOUR_FIFTHS if figure.direction > 0 else None,
+        line=FOUR_FIFTHS if has_four_fifths(settings) else None,
         line_name=say("explore.four_fifths"),
         called=tuple((kind, say_declared(kind)) for kind in KINDS) if session.language() != FIRST else (),
     )

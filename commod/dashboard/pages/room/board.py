@@ -174,9 +174,7 @@ def _draw_board(room: Room, step: BoardStep | None) -> None:
 def _head(room: Room) -> None:
     closed = room.closed is not None
     text = say("room.is_closed") if closed else say("room.here", n=len(room.taking_part))
-    # Once there is something to see, the picture of the code makes room for it.
-    is_shown = room.question is not None or (room.lesson, room.step) in room.revealed
-    large = known().shows_door and not closed and not is_shown
+    large = shows_door(room) and not closed
     picture = "" if closed or large else qr_code(join_link(room))
     text += "" if closed or large else f" · {place_of(room_address())}"
     head = piece("board_head", say("room.room", code=room.code), text, time_left(room), picture, say("room.qr"))
@@ -186,6 +184,12 @@ def _head(room: Room) -> None:
 
 
 # ---- how others come in ----
+
+
+def shows_door(room: Room) -> bool:
+    """Whether the code stands large on the board: until there is something to see, or as the leader has it."""
+    chosen = known().shows_door
+    return room.question is None and not room.revealed if chosen is None else chosen
 
 
 def room_address() -> str:
@@ -265,8 +269,6 @@ def draw_guesses(room: Room, step: BoardStep | None, *, large: bool = False) -> 
     if step.answer is None:
         st.markdown(f"## {have_guessed}")
         _draw_dots(len(kept), max(len(room.taking_part), len(kept)))
-        if room.together and room.closed is None:
-            st.markdown(say("room.have_step_open", n=room.at_step, of=len(room.taking_part)))
         return
     st.markdown(f"### {in_markdown(step.answer.words)}")
     st.markdown(have_guessed)

@@ -11,7 +11,7 @@ import streamlit as st
 from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
-from commod.dashboard.pages.room.board import join_link, room_address
+from commod.dashboard.pages.room.board import join_link, room_address, shows_door
 from commod.dashboard.pages.room.report import room_report_html, zipped_tables
 from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, Room, RoomError, Seat, SharedModel
 from commod.dashboard.rooms.room_store import RoomStore
@@ -37,7 +37,7 @@ def sidebar(here: Here) -> None:
     with st.sidebar:
         _link(here)
         if here.room.closed is None:
-            _show_join()
+            _show_join(here)
             _step(here)
             _question(here)
             _timer(here)
@@ -51,6 +51,13 @@ def _lead(here: Here, **changes: Any) -> None:
     act(lambda store: store.lead(here.seat, **changes))
 
 
+def _go_on(here: Here, **there: str) -> None:
+    """To another step: a question whose votes were shown would stay in its way."""
+    if here.room.question is not None and not here.room.question.open:
+        act(lambda store: store.end_question(here.seat))
+    _lead(here, **there)
+
+
 def _button(label: str, here: Here, what: Any, icon: str, **how: Any) -> None:
     """A button that does something in the store, called with it and the leader's seat."""
 
@@ -61,11 +68,11 @@ def _button(label: str, here: Here, what: Any, icon: str, **how: Any) -> None:
     button(say(f"room.{label}"), icon, clicked, width="stretch", help=does, **how)
 
 
-def _show_join() -> None:
+def _show_join(here: Here) -> None:
     def show(on: bool) -> None:
         known().shows_door = on
 
-    st.toggle(say("room.show_join"), **mirrored("room_show_join", known().shows_door, show))
+    st.toggle(say("room.show_join"), **mirrored("room_show_join", shows_door(here.room), show))
 
 
 def _door(here: Here) -> None:
@@ -87,14 +94,14 @@ def _step(here: Here) -> None:
     st.caption(say("room.leading_says"))
 
     def choose(name: str) -> None:
-        _lead(here, lesson=name, step=scenario(name, session.language()).steps[0].name)
+        _go_on(here, lesson=name, step=scenario(name, session.language()).steps[0].name)
 
     choose_lesson("room_lesson", taught.name, choose)
     titles = {step.name: f"{number}. {step.title}" for number, step in enumerate(taught.steps, start=1)}
-    select(say("room.step"), titles, **mirrored("room_step", names[place], lambda name: _lead(here, step=name)))
+    select(say("room.step"), titles, **mirrored("room_step", names[place], lambda name: _go_on(here, step=name)))
     with st.container(horizontal=True, gap="small"):
         for label, to, icon in (("before", place - 1, "arrow_back"), ("after", place + 1, "arrow_forward")):
-            go = partial(_lead, here, step=names[max(0, min(to, len(names) - 1))])
+            go = partial(_go_on, here, step=names[max(0, min(to, len(names) - 1))])
             button(say(f"room.step_{label}"), icon, go, disabled=not 0 <= to < len(names))
     at = (room.lesson, names[place])
     if at not in room.revealed:
@@ -203,8 +210,6 @@ def _show_link(here: Here) -> None:
     def renew() -> None:
         known().secret = attempt(lambda store: store.new_secret(here.seat)) or known().secret
 
-    st.markdown(say("room.join_link_says"))
-    st.code(join_link(here.room), language=None, wrap_lines=True)
     st.markdown(say("room.link_says"))
     if known().secret:
         st.code(f"{room_address()}?lead={known().secret}", language=None, wrap_lines=True)
@@ -226,6 +231,8 @@ def _people(here: Here) -> None:
         if not opened.open:
             return
         if here.room.closed is None:
+            st.markdown(say("room.join_link_says"))
+            st.code(join_link(here.room), language=None, wrap_lines=True)
             _door(here)
         others = {
             person.number: f"{person.name} ({say('room.waits')})" if person.waiting else person.name

@@ -14,7 +14,7 @@ from commod.dashboard.rooms.contents import Member, Room, RoomQuestion, Vote
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.language import declared, phrase
-from commod.dashboard.views.impact import FOUR_FIFTHS
+from commod.dashboard.views.impact import FOUR_FIFTHS, has_four_fifths
 from commod.dashboard.views.lesson.script import StepAnswer, StepQuestion
 from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
@@ -285,6 +285,6 @@ def models(signed: Sequence[Signed], kinds: Mapping[int, str], language: str, sw
         "y_title": titles["accuracy"][0],
         "people": say("room.people"),
     }
-    if signed and CRITERIA[signed[0].settings.fairness].upward:
+    if signed and has_four_fifths(signed[0].settings):
         options |= {"line": FOUR_FIFTHS, "line_name": say("explore.four_fifths")}
     return Picture(plot_models, pd.DataFrame(rows), {"kinds": tuple(roles), **options})

@@ -112,7 +112,7 @@ def report_html(
 
 
 def _title(result: FitResult) -> str:
-    return "a fairer copy of a model" if result.changed_test.any() else "the model as it is"
+    return "a corrected copy of a model" if result.changed_test.any() else "the model as it is"
 
 
 def _group_rows(result: FitResult) -> list[list[str]]:

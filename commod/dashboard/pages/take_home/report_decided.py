@@ -9,6 +9,7 @@ import pandas as pd
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import in_words
+from commod.dashboard.views.checks import verdict_in_words
 from commod.dashboard.views.impact import impact_in_words
 from commod.decisions import (
     RULES,
@@ -105,7 +106,7 @@ def _verdicts(result: FitResult, decided: Decided, checked: pd.DataFrame) -> dic
         [with_capital(row.wanted), _sign(row.verdict), row.sentence, _sign(f_verdict)]
         for row, f_verdict in zip(checked.itertuples(), of_f["verdict"], strict=True)
     ]
-    text = f"{VERDICTS[overall(checked)]} The model meets {met_in_words(checked['verdict'])} of what is required."
+    text = f"{VERDICTS[overall(checked)]} {verdict_in_words(checked, len(result.scene.test), 'This model')}"
     return {"rows": rows, "overall": text, "refits": decided.facts.n_refits if decided.facts else 0}
 
 
