@@ -1,5 +1,8 @@
 """Segments by how much they changed, and the groups' rates before and after."""
 
+import math
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -265,7 +268,7 @@ def plot_contributions(
     )
     color = coloured("account:N", names, [palette.COMMOD, palette.SHAP], legend_below(1))
     bars = rows.mark_bar().encode(x=x_axis("value:Q", title, ticks=3), color=color)
-    ranges = rows.transform_filter("datum.high > datum.low").mark_rule(strokeWidth=2, color="#555555")
+    ranges = rows.transform_filter("datum.high > datum.low").mark_rule(strokeWidth=2, color=palette.FRONTIER)
     return alt.layer(bars, ranges.encode(x="low:Q", x2="high:Q"), data=frame).properties(height=alt.Step(15))
 
 
@@ -274,6 +277,10 @@ def term_styles(outcomes: tuple[str, str], favourable: int = 1) -> tuple[MethodS
     colours = (palette.BETTER, palette.WORSE) if favourable == 1 else (palette.WORSE, palette.BETTER)
     low, high = outcomes
     return MethodStyle(f"towards “{high}”", colours[0], "square"), MethodStyle(f"towards “{low}”", colours[1], "square")
+
+
+# Written at the axis of the waterfall, beside the line.
+CHANCES = (0.001, 0.01, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.99, 0.999)
 
 
 def plot_waterfall(
@@ -290,14 +297,15 @@ def plot_waterfall(
     styles = term_styles(outcomes, favourable)
     names = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
     colours = [palette.F, palette.G, *(style.colour for style in styles)]
-    scale, ticks = alt.Scale(zero=True, padding=10), dict[str, str]()
+    scale, ticks = alt.Scale(zero=True, padding=10), dict[str, Any]()
     title: str | list[str] = ["Balance", f"above 0: “{high}”", f"below 0: “{low}”"]
     if line is None:
         so_far = ("end:Q", "Sum so far", "+.2f")
     else:
         chance = f"1 / (1 + exp(-datum.value - {line}))"
         shown = f"format({chance}, abs({chance} - 0.5) > 0.4 ? '.1~%' : '.0%')"
-        title, ticks = f"Chance of “{high}”", {"labelExpr": shown}
+        values = sorted({0.0, *(math.log(p / (1 - p)) - line for p in CHANCES)})
+        title, ticks = f"Chance of “{high}”", {"labelExpr": shown, "values": values}
         so_far = ("chance:Q", "Chance so far", ".1%")
     terms = (
         alt.Chart()
