@@ -110,7 +110,6 @@ def _draw_many(frame: pd.DataFrame, decision: str) -> None:
 # As many are drawn; the table has all. And as many rows of those where the gap stays open.
 TOP, NEGLECTED = 6, 6
 RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}
-AXES = {"changed": "Changed", "better": "Now better off", "worse": "Now worse off"}
 PARTS = {"all": "All", "one": "One attribute", "two": "Two attributes"}
 SEGMENTS = Table(
     "All segments as a table",
@@ -220,6 +219,6 @@ def _draw_top(top: pd.DataFrame, of: str, overall: float) -> None:
         alt="Segments with the largest share of changed decisions, with intervals.",
         table=SEGMENTS.title,
         of=of,
-        title=AXES[of],
+        title=RANKED_BY[of],
         step=38 if (top["second"] == "").all() else 50,
     )

@@ -71,15 +71,13 @@ def _groups(result: FitResult) -> None:
         return
     rows = [(escape_markdown(result.task.groups[int(code)]), row) for code, row in result.changes.iterrows()]
     for cell, (name, row) in zip(st.columns(len(rows), gap="small"), rows, strict=True):
-        share = in_percent(row["changed"] / row["count"])
         cell.metric(
             name,
             f"{row['changed']:,.0f} of {row['count']:,.0f}",
-            f"{share} changed",
+            f"{in_percent(row['changed'] / row['count'])} changed",
             delta_color="off",
             delta_arrow="off",
             border=True,
-            help=tip("group_size", people=people),
         )
     for name, row in rows:
         if row["count"] < FEW:

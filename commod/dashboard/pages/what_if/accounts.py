@@ -19,7 +19,7 @@ from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.checks import SHOWN
 from commod.dashboard.views.explained import account_columns, draw_accounts
 from commod.experiments.refits import Refits
-from commod.explain.checks import CHECKS, Mark, often_enough
+from commod.explain.checks import CHECKS, often_enough
 from commod.explain.concepts import constants_in_words
 from commod.explain.what_if import edit_row, explain_sum, score_rows
 
@@ -33,11 +33,6 @@ _SUM = {
     "logit": ("Adds to the logit", "+.3f"),
     "end": ("Logit so far", "+.3f"),
     "chance": ("Chance so far", ".1%"),
-}
-# By whether nearly all refits change a person.
-_AGAIN: dict[bool, tuple[Mark, str]] = {
-    True: ("fine", ""),
-    False: ("look", ": it depends on which people happen to be in the training data"),
 }
 _ACCOUNTS = account_columns(ACCOUNTS[1], "+.3f")
 
@@ -117,8 +112,9 @@ def refits_in_words(person: Person, refits: Refits) -> str:
     before = " (before the edit)" if person.edits else ""
     again = f"{count:,} of {len(refits)} models trained on other samples of people change this decision{before}"
     if changed:
-        mark, tail = _AGAIN[bool(often_enough(count / len(refits)))]
-        return f"**{CHECKS['again'].title}** {SHOWN[mark]} {again}{tail}."
+        often = often_enough(count / len(refits))
+        tail = "" if often else ": it depends on which people happen to be in the training data"
+        return f"**{CHECKS['again'].title}** {SHOWN['fine' if often else 'look']} {again}{tail}."
     return f"{again}."
 
 
