@@ -288,7 +288,7 @@ def plot_waterfall(
 ) -> alt.LayerChart:
     """The running sum, a row for each term: the scores of f and g as points, the others as bars.
 
-    `frame`: ``label`` (two lines, parted by "|", with the term's value), ``rank``, ``kind`` ("f", "g", "up" or "down"),
+    `frame`: ``label`` (lines parted by "|", with the term's value), ``rank``, ``kind`` ("f", "g", "up" or "down"),
     ``start, end`` (of the bar), ``chance`` (at its end). `outcomes`: what a score below and above 0 decides.
     `favourable`: which of them is better for a person; terms that lead to it have its colour. `line`: the logit at 0,
     where the sum is a logit; the axis then has chances.
@@ -309,7 +309,7 @@ def plot_waterfall(
         so_far = ("chance:Q", "Chance so far", ".1%")
     terms = (
         alt.Chart()
-        .transform_calculate(line="replace(datum.label, '|', ', ')")
+        .transform_calculate(line="replace(datum.label, regexp('[|]', 'g'), ', ')")
         .encode(
             y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
             color=coloured("kind:N", ["f", "g", "up", "down"], colours, None),
@@ -317,14 +317,14 @@ def plot_waterfall(
         )
     )
     is_score = "datum.kind == 'f' || datum.kind == 'g'"
-    bars = terms.transform_filter(f"!({is_score})").mark_bar(height={"band": 0.62})
+    bars = terms.transform_filter(f"!({is_score})").mark_bar(height={"band": 0.45})
     bars = bars.encode(x=x_axis("start:Q", title, scale=scale, **ticks), x2="end:Q")
     scores = terms.transform_filter(is_score).mark_point(filled=True, opacity=1, size=200)
     scores = scores.encode(x=x_axis("end:Q", title, scale=scale, **ticks))
     # Once, not for each row. The text next to the chart explains it.
     turns = alt.Chart().transform_filter("datum.rank == 0").encode(x=alt.datum(0))
     turns = turns.mark_rule(strokeDash=[5, 4], color=palette.FRONTIER, strokeWidth=1.5, aria=False)
-    return alt.layer(bars, turns, scores, data=frame).properties(height=alt.Step(36))
+    return alt.layer(bars, turns, scores, data=frame).properties(height=alt.Step(50))
 
 
 def plot_curve(

@@ -24,7 +24,7 @@ def draw_outcomes(result: FitResult) -> None:
     spec = result.task.spec
     test = result.scene.test
     frame = explain_outcomes(result.task, test.y, test.sensitive, result.scene.decisions_test, result.decisions)
-    yes = escape_markdown(spec.outcomes[1])
+    no, yes = map(escape_markdown, spec.outcomes)
     st.header("What it did to each group")
     _say_largest_move(frame, spec.outcomes)
     if result.has_many_groups:
@@ -37,7 +37,7 @@ def draw_outcomes(result: FitResult) -> None:
         _draw_two(frame, spec.outcomes)
     said = "in a person's favour" if spec.favourable else "against a person"
     st.caption(
-        f"To say “{yes}” where the record does not is a false positive: here, an error {said}."
+        f"Recorded “{no}” but decided “{yes}”: a false positive, here an error {said}."
         + (" Dashed: everyone now." if result.has_many_groups else "")
     )
     words = {label: f"{spec.outcomes[label]} ({'true' if label else 'false'} positives)" for label in (0, 1)}
@@ -156,8 +156,8 @@ def draw_people_segments(result: FitResult) -> None:
         for name, left in found.cut.items()
     )
     st.caption(
-        f"Line: 95 % interval; grey mark: everyone. The top of {found.ranked:,} segments with {FEW} people or more is "
-        f"there partly by chance: expect less on other people.{cut}"
+        f"Line: 95 % interval; grey mark: everyone. Of {found.ranked:,} segments with {FEW} people or more, the top is "
+        f"partly chance.{cut}"
     )
     fold(SEGMENTS, ranked)
 
@@ -177,7 +177,8 @@ def draw_open(result: FitResult) -> None:
     )
     good = escape_markdown(spec.outcomes[spec.favourable])
     count = f"{len(stays):,} of {len(found):,}" if len(stays) else f"none of {len(found):,}"
-    st.markdown(f"In **{count}** segments {behind} still get “{good}” less often than {ahead}, beyond chance.")
+    unseen = "" if len(stays) else " Small gaps go unseen among so few people."
+    st.markdown(f"In **{count}** segments, {behind} still get “{good}” less often than {ahead}, beyond chance.{unseen}")
     if stays.empty:
         return
     rows = [
@@ -192,8 +193,7 @@ def draw_open(result: FitResult) -> None:
     headings = ["Segment", f"{found['behind'].iloc[0]}: changed", "Gap before", "Gap now"]
     st.html(html_table(headings, rows, caption="Segments in which the gap stays open", dense=True))
     st.caption(
-        f"The widest gaps, in percentage points [95 % interval, of which one in twenty misses by chance]. Both sides "
-        f"have {FEW} people or more."
+        f"The widest, in percentage points [95 % interval; one in twenty misses]. Both sides: {FEW} people or more."
     )
 
 

@@ -73,10 +73,9 @@ def _merit(result: FitResult) -> None:
         st.caption(tip("merit"))
         return
     spec = result.task.spec
-    turned = f"From “{spec.outcomes[spec.favourable]}” to “{spec.outcomes[1 - spec.favourable]}”."
     headings = {
         "Merit": tip("merit"),
-        "g: turned": turned,
+        "g: turned": f"From “{spec.outcomes[spec.favourable]}” to “{spec.outcomes[1 - spec.favourable]}”.",
         "f: turned": "",
         "g: the score of the better outcome falls": tip("merit_score"),
         "f: the score of the better outcome falls": "",

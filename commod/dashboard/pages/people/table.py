@@ -60,7 +60,8 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
     asked = _ask(frame, names)
     shown = filtered(frame, asked)
     whole = "" if len(shown) <= MAX_ROWS else f" The first {MAX_ROWS:,} are shown; the download has all."
-    st.markdown(f"**{len(shown):,} of {len(frame):,}** changed {escape_markdown(result.task.spec.people)}.{whole}")
+    if whole or len(shown) < len(frame):
+        st.markdown(f"**{len(shown):,} of {len(frame):,}** changed {escape_markdown(result.task.spec.people)}.{whole}")
     if shown.empty:
         st.info("Nobody who changed is like that. Take a filter away.", icon=":material/filter_alt_off:")
         return

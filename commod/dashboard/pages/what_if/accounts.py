@@ -24,8 +24,8 @@ from commod.explain.concepts import constants_in_words
 from commod.explain.what_if import edit_row, explain_sum, score_rows
 
 MAX_BARS = 8
-# A name with so many letters stands in a line of its own.
-LONG = 18
+# A name with so many letters stands in a line of its own; a level, where its line would be longer.
+LONG, LONGEST = 18, 26
 _SUM = {
     "label": ("Term", ""),
     "ratio": ("Adds to r (f counts as 1)", "+.3f"),
@@ -108,10 +108,9 @@ def wrong_turns(person: Person) -> list[str]:
 def refits_in_words(person: Person, refits: Refits) -> str:
     """How often this person, as recorded, would change again."""
     count = round(float(refits.share[person.number]) * len(refits))
-    changed = bool(person.result.changed_test[person.number])
     before = " (before the edit)" if person.edits else ""
     again = f"{count:,} of {len(refits)} models trained on other samples of people change this decision{before}"
-    if changed:
+    if person.result.changed_test[person.number]:
         often = often_enough(count / len(refits))
         tail = "" if often else ": it depends on which people happen to be in the training data"
         return f"**{CHECKS['again'].title}** {SHOWN['fine' if often else 'look']} {again}{tail}."
@@ -167,6 +166,7 @@ def _bars(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
     labels = []
     for place, (label, value) in enumerate(zip(frame["label"], frame["logit"], strict=True)):
         name, bar, more = label.partition("|")
+        more = more.replace(" “", "|“", 1) if len(more) > LONGEST else more
         if person.result.g.decides and kind[place] not in ("f", "g"):
             labels.append(_minus(f"{name}: {value:+.2f}{bar}{more}"))
         else:
