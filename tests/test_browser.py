@@ -497,7 +497,7 @@ def test_the_keyboard_changes_the_view_and_goes_back_to_a_setting_tried_before(o
     mark(page)
     page.locator("summary", has_text="Numbers").focus()
     page.keyboard.press("Enter")
-    page.get_by_role("region", name="All points as a table").wait_for()
+    page.get_by_text("The models as a table").wait_for()
     settled(page)
     assert "Numbers" in in_focus(page)
     page.get_by_role("radio", name="Fairness and accuracy").focus()

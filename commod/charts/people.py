@@ -1,5 +1,6 @@
 """Segments by how much they changed, and the groups' rates before and after."""
 
+import math
 from typing import Any
 
 import altair as alt
@@ -257,7 +258,7 @@ def plot_contributions(
     )
     color = coloured("account:N", names, [palette.COMMOD, palette.SHAP], legend_below(1))
     bars = rows.mark_bar().encode(x=x_axis("value:Q", title, ticks=3), color=color)
-    ranges = rows.transform_filter("datum.high > datum.low").mark_rule(strokeWidth=2, color="#555555")
+    ranges = rows.transform_filter("datum.high > datum.low").mark_rule(strokeWidth=2, color=palette.FRONTIER)
     return alt.layer(bars, ranges.encode(x="low:Q", x2="high:Q"), data=frame).properties(height=alt.Step(15))
 
 
@@ -268,12 +269,16 @@ def term_styles(outcomes: tuple[str, str], favourable: int = 1) -> tuple[MethodS
     return MethodStyle(f"towards “{high}”", colours[0], "square"), MethodStyle(f"towards “{low}”", colours[1], "square")
 
 
+# Written at the axis of the waterfall, beside the line.
+CHANCES = (0.001, 0.01, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.99, 0.999)
+
+
 def plot_waterfall(
     frame: pd.DataFrame, *, outcomes: tuple[str, str], favourable: int = 1, line: float | None = None
 ) -> alt.LayerChart:
     """The running sum, a row for each term: the scores of f and g as points, the others as bars.
 
-    `frame`: ``label`` (two lines, parted by "|", with the term's value), ``rank``, ``kind`` ("f", "g", "up" or "down"),
+    `frame`: ``label`` (lines parted by "|", with the term's value), ``rank``, ``kind`` ("f", "g", "up" or "down"),
     ``start, end`` (of the bar), ``chance`` (at its end). `outcomes`: what a score below and above 0 decides.
     `favourable`: which of them is better for a person; terms that lead to it have its colour. `line`: the logit at 0,
     where the sum is a logit; the axis then has chances.
@@ -282,18 +287,19 @@ def plot_waterfall(
     styles = term_styles(outcomes, favourable)
     names: dict[str, Any] = {"labelLimit": 170, "labelPadding": 6, "labelLineHeight": 14, "labelOverlap": False}
     colours = [palette.F, palette.G, *(style.colour for style in styles)]
-    scale, ticks = alt.Scale(zero=True, padding=10), dict[str, str]()
+    scale, ticks = alt.Scale(zero=True, padding=10), dict[str, Any]()
     title: str | list[str] = ["Balance", f"above 0: “{high}”", f"below 0: “{low}”"]
     if line is None:
         so_far = ("end:Q", "Sum so far", "+.2f")
     else:
         chance = f"1 / (1 + exp(-datum.value - {line}))"
         shown = f"format({chance}, abs({chance} - 0.5) > 0.4 ? '.1~%' : '.0%')"
-        title, ticks = f"Chance of “{high}”", {"labelExpr": shown}
+        values = sorted({0.0, *(math.log(p / (1 - p)) - line for p in CHANCES)})
+        title, ticks = f"Chance of “{high}”", {"labelExpr": shown, "values": values}
         so_far = ("chance:Q", "Chance so far", ".1%")
     terms = (
         alt.Chart()
-        .transform_calculate(line="replace(datum.label, '|', ', ')")
+        .transform_calculate(line="replace(datum.label, regexp('[|]', 'g'), ', ')")
         .encode(
             y=by_rank("label:N", labelExpr="split(datum.label, '|')", **names),
             color=coloured("kind:N", ["f", "g", "up", "down"], colours, None),
@@ -301,14 +307,14 @@ def plot_waterfall(
         )
     )
     is_score = "datum.kind == 'f' || datum.kind == 'g'"
-    bars = terms.transform_filter(f"!({is_score})").mark_bar(height={"band": 0.62})
+    bars = terms.transform_filter(f"!({is_score})").mark_bar(height={"band": 0.45})
     bars = bars.encode(x=x_axis("start:Q", title, scale=scale, **ticks), x2="end:Q")
     scores = terms.transform_filter(is_score).mark_point(filled=True, opacity=1, size=200)
     scores = scores.encode(x=x_axis("end:Q", title, scale=scale, **ticks))
     # Once, not for each row. The text next to the chart explains it.
     turns = alt.Chart().transform_filter("datum.rank == 0").encode(x=alt.datum(0))
     turns = turns.mark_rule(strokeDash=[5, 4], color=palette.FRONTIER, strokeWidth=1.5, aria=False)
-    return alt.layer(bars, turns, scores, data=frame).properties(height=alt.Step(36))
+    return alt.layer(bars, turns, scores, data=frame).properties(height=alt.Step(50))
 
 
 def plot_curve(

@@ -18,6 +18,9 @@ from commod.metrics.counts import as_binary, tally, wilson_interval
 from commod.models.estimator import Commod
 
 FIFTHS = "fifths of the population"
+# A number in these says nothing by itself: it is told by its quarters.
+STANDARDISED = "standardised points"
+QUARTERS = "lowest quarter", "second quarter", "third quarter", "highest quarter"
 DEPTHS = range(1, 7)
 # A tree of six questions needs no more rows than this, and takes seconds with more.
 MAX_ROWS = 10_000
@@ -410,6 +413,8 @@ def _quarters(values: NDArray[np.float64], feature: Feature) -> tuple[NDArray[np
     names = [f"{feature.label} {_span(low, high, digits)}{unit}" for low, high in ends]
     if feature.unit == FIFTHS:
         names = [feature.fifths(low, high) for low, high in ends]
+    elif feature.unit == STANDARDISED and n == len(QUARTERS):
+        names = [f"{feature.label}: {quarter}" for quarter in QUARTERS]
     return codes.astype(np.int64), np.asarray(names, dtype=object)
 
 

@@ -39,7 +39,15 @@ def test_the_axis_of_a_sum_of_logits_has_chances():
     svg = export_chart(plot_waterfall(SUM, outcomes=("fails", "passes"), line=0.0), "svg", width=260).decode()
     assert "Chance of “passes”" in svg
     assert "50%" in svg
-    assert len(set(re.findall(r">([\d.]+%)<", svg))) > 2
+    assert {"35%", "50%"} <= set(re.findall(r">([\d.]+%)<", svg))
+
+
+def test_a_small_step_does_not_give_the_axis_one_chance_many_times():
+    small = SUM.assign(start=[0.0, 0.02, 0.01, 0.0], end=[0.02, 0.01, -0.02, -0.02])
+    svg = export_chart(plot_waterfall(small, outcomes=("fails", "passes"), line=0.0), "svg", width=260).decode()
+    assert re.findall(r">([\d.]+%)<", svg) == ["50%"]
+    svg = export_chart(plot_waterfall(small, outcomes=("fails", "passes"), line=-0.85), "svg", width=260).decode()
+    assert re.findall(r">([\d.]+%)<", svg) == ["30%"]  # the line
 
 
 def test_scores_are_points_and_terms_are_bars():

@@ -13,6 +13,8 @@ from commod.explain import explain_tree
 from commod.explain.people import (
     FEW,
     MAX_LEVELS,
+    QUARTERS,
+    STANDARDISED,
     explain_outcomes,
     explain_people,
     explain_segments,
@@ -251,11 +253,12 @@ def test_no_gap_is_told_of_one_group():
     assert open_gaps(task, rows.X, rows.sensitive, np.ones(80, dtype=int), np.ones(80, dtype=int)).empty
 
 
-def labels_of(values):
+def labels_of(values, unit="kg"):
     task, rows = made_up({"x": np.asarray(values, dtype=float)}, {"x": "number"})
+    task = replace(task, spec=replace(task.spec, features=(replace(task.spec.features[0], unit=unit),)))
     zeros = np.zeros(len(values), dtype=int)
     table = explain_segments(task, rows.X, rows.sensitive, zeros, zeros).table
-    ours = table[(table["second"] == "") & table["first"].str.startswith("X ")]
+    ours = table[(table["second"] == "") & table["first"].str.startswith("X")]
     return dict(zip(ours["first"], ours["count"], strict=True))
 
 
@@ -274,6 +277,11 @@ def labels_of(values):
 )
 def test_quarters_with_ties(values, parts):
     assert labels_of(values) == parts
+
+
+def test_standardised_points_are_told_by_their_quarters():
+    assert labels_of(range(100), STANDARDISED) == {f"X: {quarter}": 25 for quarter in QUARTERS}
+    assert labels_of([0] * 30 + [7] * 70, STANDARDISED) == {f"X {n} {STANDARDISED}": m for n, m in ((0, 30), (7, 70))}
 
 
 def test_many_levels_are_cut_to_the_most_frequent():

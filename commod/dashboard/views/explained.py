@@ -142,8 +142,7 @@ def draw_record(result: FitResult) -> None:
         pd.DataFrame(bars),
         alt="Changed people by group and direction, and whether g or f agrees with the record.",
         table=replace(_RECORD, frame=lambda: frame),
-        caption=f"On test. A decision has two values, so of those changed either f or g agrees with the record. "
-        f"{tip('record')}",
+        caption=f"On test. {tip('record')}",
     )
 
 

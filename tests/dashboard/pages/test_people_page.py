@@ -17,6 +17,7 @@ from commod.dashboard.pages.people.groups import OUTCOMES
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.chart import MAX_ROWS
 from commod.datasets import load_task
+from commod.explain.people import rank_segments
 from tests.dashboard.driving import captions, figure, fine, run, tables, words
 
 PEOPLE = "pages/people.py"
@@ -75,7 +76,7 @@ def test_true_and_false_positives_in_people(law):
 
 def test_segments_are_ranked_and_their_number_is_told():
     app = fine(run(PEOPLE))
-    assert "segments with 30 people or more" in words(app)
+    assert "segments with 30 people or more" in captions(app)
     app.session_state["segments_table"] = True
     fine(app.run())
 
@@ -105,7 +106,7 @@ def test_segments_are_ranked_and_their_number_is_told():
 def test_people_are_filtered_by_group_direction_leaf_and_feature(downloads):
     app = fine(run(PEOPLE))
     everyone = listed(app)
-    filters = widget(app, "multiselect", "Filter by")
+    filters = widget(app, "multiselect", "More columns and filters")
     fine(filters.set_value(["group", "better", "leaf"]).run())
     fine(widget(app, "multiselect", "Group").set_value(["White"]).run())
     white = listed(app)
@@ -117,10 +118,10 @@ def test_people_are_filtered_by_group_direction_leaf_and_feature(downloads):
     leaf = better["leaf"].iloc[0]
     fine(widget(app, "multiselect", "Leaf of the tree").set_value([leaf]).run())
     assert set(listed(app)["leaf"]) == {leaf}
-    fine(widget(app, "multiselect", "Filter by").set_value(["feature:study"]).run())
+    fine(widget(app, "multiselect", "More columns and filters").set_value(["feature:study"]).run())
     fine(widget(app, "multiselect", "Study mode").set_value(["part-time"]).run())
     assert len(listed(app)) == (everyone["feature:study"] == "part-time").sum() > 0
-    fine(widget(app, "multiselect", "Filter by").set_value(["feature:zgpa"]).run())
+    fine(widget(app, "multiselect", "More columns and filters").set_value(["feature:zgpa"]).run())
     slider = widget(app, "slider", "Cumulative grades (standardised points)")
     assert len(listed(app)) == len(everyone)  # the ends leave nobody out
     low, _ = slider.value
@@ -132,12 +133,35 @@ def test_people_are_filtered_by_group_direction_leaf_and_feature(downloads):
     assert float(rows[0]["r"]) == listed(app)["r"].iloc[0]
     assert rows[0]["Group"] in ("White", "Non-White")
     assert rows[0]["LSAT score (points)"] == str(listed(app)["feature:lsat"].iloc[0])
-    fine(widget(app, "multiselect", "Filter by").set_value(["group", "leaf"]).run())
+    fine(widget(app, "multiselect", "More columns and filters").set_value(["group", "leaf"]).run())
     gone = next(leaf for leaf in everyone["leaf"].unique() if leaf not in set(white["leaf"]))
     fine(widget(app, "multiselect", "Group").set_value(["White"]).run())
     fine(widget(app, "multiselect", "Leaf of the tree").set_value([gone]).run())
     assert not app.dataframe
     assert "Take a filter away" in app.info[0].value
+
+
+def test_the_table_fits_on_the_page_until_more_columns_are_asked_for():
+    app = fine(run(PEOPLE))
+    usual = list(app.dataframe[0].proto.column_order)
+    assert usual == list(people_table.USUAL)
+    fine(widget(app, "multiselect", "More columns and filters").set_value(["group", "r"]).run())
+    assert list(app.dataframe[0].proto.column_order) == [*usual, "r"]
+
+
+def test_each_block_begins_with_its_largest_number(law):
+    y, s = law.scene.test.y.to_numpy(), law.scene.test.sensitive.to_numpy()
+    here = (y == 0) & (s == 0)
+    after, before = (100 * model[here].mean() for model in (law.decisions, law.scene.decisions_test))
+    app = fine(run(PEOPLE))
+    move = f"**Non-White, recorded “fails the bar”**. {after:.1f}% now get “passes the bar” (before: {before:.1f}%)"
+    assert f"Largest move: {move}." in words(app)
+    first = rank_segments(result_of(tasks.segments(law)).table).iloc[0]
+    assert f"**{first['changed']} of {first['count']}** ({first['share']:.1%}; everyone 9.1%)" in words(app)
+    app = fine(run(PEOPLE, direction="improve"))
+    assert "**nobody loses** it" in words(app)
+    fine(app.button_group(key="people_rank").set_value("worse").run())
+    assert any(info.value == "Nobody is worse off." for info in app.info)
 
 
 def test_the_sum_behind_r_and_the_leaf_are_those_of_the_model(law):
@@ -197,21 +221,18 @@ def test_headings_are_readable(law):
     ]
 
 
-def test_a_shift_has_its_columns_and_is_in_the_formula(law):
+def test_a_shift_has_its_columns(law):
     shifted = fit_result(replace(defaults("law_school"), update="affine").model())
     names = people_table.headings(result_of(tasks.people(shifted, 3)), shifted.task, shifted.g)
     assert names["s"] == "s"
     assert names["concept:Concept 1, shift"] == "Concept 1 adds to s"
     assert names["concept:Concept 1"] == "Concept 1 adds to r"
     assert "s" not in people_table.headings(result_of(tasks.people(law, 3)), law.task, law.g)
-    assert "At r = 1 and s = 0, f's score stays." in captions(fine(run(PEOPLE, update="affine")))
-    assert "Each person gets a number r. It starts at " in captions(fine(run(PEOPLE)))
 
 
-def test_a_balance_has_its_column_and_its_formula():
+def test_a_balance_has_its_column():
     found = fit_result(replace(defaults("law_school"), update="decisions").model())
     names = people_table.headings(result_of(tasks.people(found, 3)), found.task, found.g)
     assert names["balance"] == "Balance"
     assert names["concept:Concept 1"] == "Concept 1 adds to the balance"
     assert not {"r", "s"} & set(names)
-    assert "above 0, g says “passes the bar”" in captions(fine(run(PEOPLE, update="decisions")))

@@ -111,12 +111,12 @@ def test_own_people_have_columns_and_filters_for_record_and_refits(law):
     assert {config[name]["type_config"]["format"] for name in ("f", "g", "sure", "again")} == {"%.1f%%"}
     right = int(law.record["right"].sum())
     assert (people.value["right"] == "right").sum() == right
-    fine(next(w for w in app.multiselect if w.label == "Filter by").set_value(["right", "again"]).run())
+    fine(next(w for w in app.multiselect if w.label == "More columns and filters").set_value(["right", "again"]).run())
     fine(next(w for w in app.multiselect if w.label == "g by the record").set_value(["right"]).run())
     assert f"**{right} of 125** changed students" in words(app)
     fine(next(w for w in app.multiselect if w.label == "g by the record").set_value([]).run())
     often = int((again.share[law.changed_test] >= 0.9).sum())
-    chosen = next(w for w in (*app.slider, *app.multiselect) if w.label == "Trained again, changed")
+    chosen = next(w for w in (*app.slider, *app.multiselect) if w.label == "Changes again")
     wanted = (0.9, 1.0) if chosen.type == "slider" else [option for option in chosen.options if float(option) >= 0.9]
     fine(chosen.set_value(wanted).run())
     assert f"**{often} of 125** changed students" in words(app)
@@ -170,8 +170,8 @@ def test_a_table_of_proxies_that_is_not_long_is_shown_whole():
 def test_what_if_adds_up_and_says_whether_it_would_happen_again():
     app = fine(run(WHAT_IF, person="13"))
     text = plain(words(app))
-    assert "**f** gives “passes the bar” 2.4%" in text
-    assert "**g** gives it 59.3%" in text
+    assert "**f** sees a chance of 2.4% for “passes the bar”" in text
+    assert "**g** sees 59.3%" in text
     assert any("r = −0.10" in caption.value for caption in app.caption)
     line = next(m.value for m in app.main.markdown if "Would it happen again?" in m.value)
     assert re.search(r"\*\*Would it happen again\?\*\* :\w+\[:material/\w+: [\w ]+\.\] ", line)

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from commod.datasets import load_task
 from tests.dashboard.driving import captions, fine, run, tables, words
 
 PAGE = "pages/what_if.py"
@@ -20,8 +21,8 @@ def press(app, key):
 
 def scores(app):
     """f's score, g's score and r."""
-    said = re.findall(r"gives (?:“[^”]+”|it) (\S+%)", words(app))
-    return *said[:2], re.search(r" times r = (\S+?), ", captions(app))[1]
+    said = re.findall(r"sees (?:a chance of )?(\S+%)", words(app))
+    return *said[:2], re.search(r" times r = (\S+?)[,.] ", captions(app))[1]
 
 
 def test_the_page_opens_with_someone_who_changed():
@@ -40,7 +41,7 @@ def test_a_shift_is_in_the_arithmetic_and_in_the_sum():
     app = run(PAGE, update="affine")
     app.session_state["what_if_table"] = True
     fine(app.run())
-    shift = re.search(r", plus s = (\S+?), ", captions(app))[1]
+    shift = re.search(r", plus s = (\S+?)\. ", captions(app))[1]
     first, *terms, last = tables(app)["The sum as a table"]
     assert first[2] == "+0.000"  # of f
     numbers = [[float(cell.replace("−", "-")) for cell in row[1:4]] for row in (first, *terms, last)]
@@ -55,7 +56,7 @@ def test_an_edit_moves_g_and_reset_puts_the_person_back():
     after = scores(app)
     assert all(a != b for a, b in zip(before, after, strict=True))
     assert "and says “fails the bar”: **unchanged**" in words(app)
-    assert "Before the edit of LSAT score: f gives “passes the bar”" in words(app)
+    assert "Before the edit of LSAT score: f sees a chance of " in words(app)
     assert lsat(app).label == "**LSAT score (points): was 28** :material/edit:"
     fine(app.selectbox(key="what_if_law_school_sex").set_value("female").run())
     assert "the edit of LSAT score, Sex" in words(app)
@@ -151,10 +152,19 @@ def test_the_model_may_change_and_the_person_stays():
     assert app.button(key="what_if_random").disabled
 
 
+def test_standardised_points_are_told_by_whom_one_is_higher_than():
+    app = fine(run(PAGE))
+    grades = app.slider(key="what_if_law_school_zgpa")
+    _, test = load_task("law_school").split(0)
+    share = (test.X["zgpa"] < grades.value).mean()
+    assert grades.label == f"Cumulative grades (higher than {share:.0%} of students)"
+
+
 @pytest.mark.with_shap
 def test_shap_beside_it():
-    app = fine(run(PAGE))
-    assert "A second explanation: SHAP" in [header.value for header in app.header]
+    app = run(PAGE)
+    app.session_state["what_if_shap"] = True
+    assert "COMMOD's bars are read from the model" in captions(fine(app.run()))
     fine(app.select_slider(key="set_lambda_fair").set_value(0.0).run())
     assert any("nothing to attribute" in info.value for info in app.info)
 

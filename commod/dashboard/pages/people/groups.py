@@ -24,8 +24,9 @@ def draw_outcomes(result: FitResult) -> None:
     spec = result.task.spec
     test = result.scene.test
     frame = explain_outcomes(result.task, test.y, test.sensitive, result.scene.decisions_test, result.decisions)
-    yes = escape_markdown(spec.outcomes[1])
+    no, yes = map(escape_markdown, spec.outcomes)
     st.header("What it did to each group")
+    _say_largest_move(frame, spec.outcomes)
     if result.has_many_groups:
         frame = frame.sort_values(["label", "rate_after"], ascending=False, kind="stable")
         for place, label in zip(st.columns(2, gap="large"), (1, 0), strict=True):
@@ -36,7 +37,7 @@ def draw_outcomes(result: FitResult) -> None:
         _draw_two(frame, spec.outcomes)
     said = "in a person's favour" if spec.favourable else "against a person"
     st.caption(
-        f"On test. To say “{yes}” where the record does not is a false positive: here, an error {said}."
+        f"Recorded “{no}” but decided “{yes}”: a false positive, here an error {said}."
         + (" Dashed: everyone now." if result.has_many_groups else "")
     )
     words = {label: f"{spec.outcomes[label]} ({'true' if label else 'false'} positives)" for label in (0, 1)}
@@ -60,6 +61,16 @@ def draw_outcomes(result: FitResult) -> None:
         ),
         lambda: frame.assign(recorded=frame["label"].map(words)),
     )
+
+
+def _say_largest_move(frame: pd.DataFrame, outcomes: tuple[str, str]) -> None:
+    known = frame[frame["enough"]]
+    if known.empty:
+        return
+    most = known.loc[(known["rate_after"] - known["rate_before"]).abs().idxmax()]
+    who = escape_markdown(f"{most['group']}, recorded “{outcomes[most['label']]}”")
+    now, before = in_percent(most["rate_after"]), in_percent(most["rate_before"])
+    st.markdown(f"Largest move: **{who}**. {now} now get “{escape_markdown(outcomes[1])}” (before: {before}).")
 
 
 def _before_and_now(frame: pd.DataFrame) -> pd.DataFrame:
@@ -97,9 +108,8 @@ def _draw_many(frame: pd.DataFrame, decision: str) -> None:
 
 
 # As many are drawn; the table has all. And as many rows of those where the gap stays open.
-TOP, NEGLECTED = 15, 8
+TOP, NEGLECTED = 6, 6
 RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}
-AXES = {"changed": "Changed", "better": "Now better off", "worse": "Now worse off"}
 PARTS = {"all": "All", "one": "One attribute", "two": "Two attributes"}
 SEGMENTS = Table(
     "All segments as a table",
@@ -132,20 +142,22 @@ def draw_people_segments(result: FitResult) -> None:
     ranked["segment"] = pair.where(ranked["second"] != "", ranked["first"])
     enough = ranked[ranked["enough"]]
     overall = found.total[of] / found.total["count"]
-    st.markdown(
-        f"Of {found.ranked:,} segments with {FEW} people or more, those at the top are there partly by chance: expect "
-        "less on other people."
-    )
-    if enough.empty:
-        st.info(f"No segment has {FEW} people or more.", icon=":material/info:")
+    if enough.empty or not found.total[of]:
+        nothing = f"No segment has {FEW} people or more." if enough.empty else f"Nobody is {RANKED_BY[of].lower()}."
+        st.info(nothing, icon=":material/info:")
     else:
+        first = enough.iloc[0]
+        often, name = RANKED_BY[of].lower(), escape_markdown(first["segment"])
+        shares = f"({in_percent(first['share'])}; everyone {in_percent(overall)})"
+        st.markdown(f"Most often {often}: “{name}”, **{first[of]:,} of {first['count']:,}** {shares}.")
         _draw_top(enough.head(TOP), of, overall)
     cut = "".join(
         f" {escape_markdown(name)}: the {MAX_LEVELS} most frequent levels, {left} left out."
         for name, left in found.cut.items()
     )
     st.caption(
-        f"On test. Bar: share of the segment; line: its 95 % interval; grey mark: everyone, {in_percent(overall)}.{cut}"
+        f"Line: 95 % interval; grey mark: everyone. Of {found.ranked:,} segments with {FEW} people or more, the top is "
+        f"partly chance.{cut}"
     )
     fold(SEGMENTS, ranked)
 
@@ -164,26 +176,24 @@ def draw_open(result: FitResult) -> None:
         escape_markdown(called("en", spec, spec.groups.index(found[name].iloc[0]))) for name in ("behind", "ahead")
     )
     good = escape_markdown(spec.outcomes[spec.favourable])
-    st.markdown(
-        f"In **{len(stays):,} of {len(found):,}** segments, {behind} still get “{good}” less often than {ahead}, "
-        "beyond chance."
-    )
+    count = f"{len(stays):,} of {len(found):,}" if len(stays) else f"none of {len(found):,}"
+    unseen = "" if len(stays) else " Small gaps go unseen among so few people."
+    st.markdown(f"In **{count}** segments, {behind} still get “{good}” less often than {ahead}, beyond chance.{unseen}")
+    if stays.empty:
+        return
     rows = [
         [
             row.segment,
-            f"{row.count:,}",
-            in_percent(row.changed / row.count),
-            f"{100 * row.before:.1f}",
-            f"{100 * row.after:.1f} [{100 * row.low:.1f}, {100 * row.high:.1f}]",
+            f"{row.changed:,} of {row.count:,}",
+            f"{100 * row.before:.0f}",
+            f"{100 * row.after:.0f} [{100 * row.low:.0f}, {100 * row.high:.0f}]".replace(" ", "\N{NO-BREAK SPACE}"),
         ]
         for row in stays.head(NEGLECTED).itertuples()
     ]
-    headings = ["Segment", found["behind"].iloc[0], "Changed", "Gap by f, points", "Gap by g, points"]
-    if rows:
-        st.html(html_table(headings, rows, caption="Segments in which the gap stays open"))
+    headings = ["Segment", f"{found['behind'].iloc[0]}: changed", "Gap before", "Gap now"]
+    st.html(html_table(headings, rows, caption="Segments in which the gap stays open", dense=True))
     st.caption(
-        f"On test. The {NEGLECTED} widest gaps, of segments with {FEW} people or more on both sides. In brackets: the "
-        "95 % interval, of which one in twenty misses by chance."
+        f"The widest, in percentage points [95 % interval; one in twenty misses]. Both sides: {FEW} people or more."
     )
 
 
@@ -209,6 +219,6 @@ def _draw_top(top: pd.DataFrame, of: str, overall: float) -> None:
         alt="Segments with the largest share of changed decisions, with intervals.",
         table=SEGMENTS.title,
         of=of,
-        title=AXES[of],
+        title=RANKED_BY[of],
         step=38 if (top["second"] == "").all() else 50,
     )

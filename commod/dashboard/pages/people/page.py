@@ -1,6 +1,5 @@
 """Who changed: group sizes first, what it did to each group, the segments, and the people one by one. All on test."""
 
-import numpy as np
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
@@ -52,25 +51,17 @@ def show() -> None:
 
 
 def _verdict(result: FitResult) -> str:
-    """Who gains and who loses, and which of f and g the record supports."""
+    """Who gains and who loses; the first tab says which of f and g the record supports."""
     counts, spec = result.change_counts, result.task.spec
     if not counts.count:
         return escape_markdown(result.verdict)
     good = escape_markdown(spec.outcomes[spec.favourable])
-    gains = result.decisions == spec.favourable
-    right = result.changed_test & (result.decisions == result.scene.test.y.to_numpy())
-
-    def sentence(count: int, verb: str, part: np.ndarray) -> str:
-        here = int((right & part).sum())
-        whom = f"**g** is right for {here:,}, **f** for {count - here:,}"
-        return f"- **{count:,} {verb}** “{good}”. By the record {whom}."
-
-    lines = [sentence(counts.better, "gain" if counts.better != 1 else "gains", gains)] * (counts.better > 0)
-    lines += [sentence(counts.worse, "lose" if counts.worse != 1 else "loses", ~gains)] * (counts.worse > 0)
-    lines += [] if counts.worse else ["- **Nobody loses** it."]
+    gain = f"**{counts.better:,} {'gains' if counts.better == 1 else 'gain'}** “{good}”"
+    lose = f"**{counts.worse:,} {'loses' if counts.worse == 1 else 'lose'}** {'it' if counts.better else f'“{good}”'}"
+    moves = [gain] * (counts.better > 0) + [lose if counts.worse else "**nobody loses** it"]
     people = escape_markdown(spec.people)
-    head = f"**g** changes the decision of **{counts.count:,} of {len(result.decisions):,} {people}**:"
-    return "\n".join([head, "", *lines])
+    whole = f"**{counts.count:,} of {len(result.decisions):,} {people}** in the test part"
+    return f"**g** changes the decision of {whole}: {', '.join(moves)}."
 
 
 def _groups(result: FitResult) -> None:
@@ -80,15 +71,13 @@ def _groups(result: FitResult) -> None:
         return
     rows = [(escape_markdown(result.task.groups[int(code)]), row) for code, row in result.changes.iterrows()]
     for cell, (name, row) in zip(st.columns(len(rows), gap="small"), rows, strict=True):
-        share = in_percent(row["changed"] / row["count"])
         cell.metric(
             name,
             f"{row['changed']:,.0f} of {row['count']:,.0f}",
-            f"{share} changed",
+            f"{in_percent(row['changed'] / row['count'])} changed",
             delta_color="off",
             delta_arrow="off",
             border=True,
-            help=tip("group_size", people=people),
         )
     for name, row in rows:
         if row["count"] < FEW:
@@ -108,16 +97,9 @@ def _table_of_groups(result: FitResult) -> None:
     for name, row in zip(names, [*changes.to_dict("records"), total], strict=True):
         few = " (few)" if row["count"] < FEW else ""
         share = in_percent(row["changed"] / row["count"])
-        counts = (f"{row[column]:,.0f}" for column in ("changed", *columns))
-        rows.append([name, f"{row['count']:,.0f}{few}", *counts, share])
-    headings = {
-        "Group": "",
-        "People": tip("group_size", people=result.task.spec.people),
-        "Changed": "",
-        "Better off": "",
-        "Worse off": "",
-        "Changed, of the group": "",
-    }
+        counts = (f"{row[column]:,.0f}" for column in columns)
+        rows.append([name, f"{row['changed']:,.0f} of {row['count']:,.0f} ({share}){few}", *counts])
+    headings = ["Group", "Changed", "Better off", "Worse off"]
     st.html(html_table(headings, rows, caption="The groups on test, and how many of each changed"))
     small = [name for name, row in zip(names, rows, strict=True) if row[1].endswith("(few)")]
     if small:

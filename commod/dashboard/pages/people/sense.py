@@ -73,13 +73,12 @@ def _merit(result: FitResult) -> None:
         st.caption(tip("merit"))
         return
     spec = result.task.spec
-    turned = f"From “{spec.outcomes[spec.favourable]}” to “{spec.outcomes[1 - spec.favourable]}”."
     headings = {
         "Merit": tip("merit"),
-        "g: turned": turned,
-        "f: turned": turned,
+        "g: turned": f"From “{spec.outcomes[spec.favourable]}” to “{spec.outcomes[1 - spec.favourable]}”.",
+        "f: turned": "",
         "g: the score of the better outcome falls": tip("merit_score"),
-        "f: the score of the better outcome falls": tip("merit_score"),
+        "f: the score of the better outcome falls": "",
         "People moved": "",
         "One step": tip("merit_step"),
     }
@@ -91,7 +90,7 @@ def _merit(result: FitResult) -> None:
     st.html(html_table(headings, rows, caption="For whom one more step of merit hurts"))
     given = " f is known by its scores only and does not answer to an edit." if result.task.spec.scores else ""
     st.caption(
-        f"On test. Everyone who stays within the data's range is moved by one step, all else as recorded: an "
+        f"Everyone who stays within the data's range is moved by one step, all else as recorded: an "
         f"edit of an input, not of its causes.{given}"
     )
 
@@ -104,7 +103,7 @@ def _calibration(result: FitResult) -> None:
         "Group": "",
         "People": "",
         "f": tip("calibration_error"),
-        "g": tip("calibration_error"),
+        "g": "",
         "Difference": "",
     }
     rows = []
@@ -115,9 +114,7 @@ def _calibration(result: FitResult) -> None:
         ]
         rows.append([result.task.groups[int(code)], f"{row['count']:,.0f}", *cells])
     st.html(html_table(headings, rows, caption="Calibration error by group"))
-    st.caption(
-        f"On test, 95 % intervals in brackets. {tip('calibration_error')} On the dashed line scores mean what they say."
-    )
+    st.caption("In brackets: 95 % intervals. On the dashed line scores mean what they say.")
     points = found.reliability.assign(model=found.reliability["model"].map(MODELS))
     table = Table("Calibration as a table", "calibration_points", RELIABILITY, lambda: points)
     groups = list(points.groupby("group", sort=False))
@@ -188,7 +185,7 @@ def _again(result: FitResult, found: Refits) -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        caption = f"On test. {tip('refits')} {len(found)} times."
+        caption = f"{tip('refits')} {len(found)} times."
         draw(
             plot_again,
             frame,

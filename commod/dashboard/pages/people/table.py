@@ -18,7 +18,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import offer
 from commod.datasets import Task
 from commod.experiments.refits import Refits
-from commod.explain.concepts import form_in_words, sums_of
+from commod.explain.concepts import sums_of
 from commod.models import Commod
 
 # As many are sent to the browser; the download has all.
@@ -36,13 +36,15 @@ _COLUMNS = {
     "s": ("s", tip("shift")),
     "balance": ("Balance", tip("balance")),
     "g": ("Score of g", tip("score")),
-    "leaf": ("Leaf of the tree", ""),
+    "leaf": ("Leaf of the tree", "Of the tree on Explore."),
     "right": ("g by the record", tip("record")),
     "sure": ("f was sure", tip("certainty")),
-    "again": ("Trained again, changed", tip("refits")),
+    "again": ("Changes again", tip("refits")),
 }
 # Shown in percent, all with one decimal.
 PERCENT = ("f", "g", "sure", "again")
+# Columns that fit on a page; the others are in the table once they are asked for, and in the download.
+USUAL = ("number", "group", "decision", "label", "f", "g", "again")
 # A column with more different numbers is filtered by a range.
 MAX_OPTIONS = 12
 
@@ -55,9 +57,11 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
         frame = frame.assign(again=refits.share[frame.index.to_numpy()])
     frame = frame.assign(better=frame["better"].map(DIRECTIONS), right=frame["right"].map(RIGHT))
     names = headings(frame, result.task, result.g)
-    shown = filtered(frame, _ask(frame, names))
+    asked = _ask(frame, names)
+    shown = filtered(frame, asked)
     whole = "" if len(shown) <= MAX_ROWS else f" The first {MAX_ROWS:,} are shown; the download has all."
-    st.markdown(f"**{len(shown):,} of {len(frame):,}** changed {escape_markdown(result.task.spec.people)}.{whole}")
+    if whole or len(shown) < len(frame):
+        st.markdown(f"**{len(shown):,} of {len(frame):,}** changed {escape_markdown(result.task.spec.people)}.{whole}")
     if shown.empty:
         st.info("Nobody who changed is like that. Take a filter away.", icon=":material/filter_alt_off:")
         return
@@ -68,9 +72,9 @@ def people(result: FitResult, depth: int, refits: Refits | None) -> None:
         hide_index=True,
         height=430,
         column_config=_config(frame, names),
+        column_order=[*USUAL, *(column for column in asked if column not in USUAL)],
     )
-    form = escape_markdown(form_in_words(result.g, result.task.spec.outcomes))
-    st.caption(f"Click a heading to sort. {form} The leaf is that of the tree on Explore (at most {depth} questions).")
+    st.caption("Click a heading to sort. The download has all columns.")
     file = f"changed-{re.sub('[^A-Za-z0-9_-]', '', result.task.name) or 'people'}.csv"
     offer("Download these people (CSV)", lambda: safe_csv(shown, names, index="Number"), file)
 
@@ -105,9 +109,11 @@ def _config(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
 
 def _ask(frame: pd.DataFrame, names: dict[str, str]) -> dict[str, Any]:
     """The filters: any columns, each with a range of its numbers or some of its values."""
-    chosen = st.multiselect("Filter by", list(frame), format_func=names.__getitem__, key="people_filters")
+    chosen = st.multiselect(
+        "More columns and filters", list(frame), format_func=names.__getitem__, key="people_filters"
+    )
     asked = {}
-    for place, column in zip(cycle(st.columns(3, gap="small")), chosen, strict=False):
+    for place, column in zip(cycle(st.columns(3, gap="small") if chosen else []), chosen, strict=False):
         values, label = frame[column].dropna(), escape_markdown(names[column])
         is_number = pd.api.types.is_numeric_dtype(values.dtype)
         options = sorted(values.unique(), key=None if is_number else str)

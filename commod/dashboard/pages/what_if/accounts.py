@@ -19,13 +19,13 @@ from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.checks import SHOWN
 from commod.dashboard.views.explained import account_columns, draw_accounts
 from commod.experiments.refits import Refits
-from commod.explain.checks import CHECKS, Mark, often_enough
+from commod.explain.checks import CHECKS, often_enough
 from commod.explain.concepts import constants_in_words
 from commod.explain.what_if import edit_row, explain_sum, score_rows
 
 MAX_BARS = 8
-# A name with so many letters stands in a line of its own.
-LONG = 18
+# A name with so many letters stands in a line of its own; a level, where its line would be longer.
+LONG, LONGEST = 18, 26
 _SUM = {
     "label": ("Term", ""),
     "ratio": ("Adds to r (f counts as 1)", "+.3f"),
@@ -33,11 +33,6 @@ _SUM = {
     "logit": ("Adds to the logit", "+.3f"),
     "end": ("Logit so far", "+.3f"),
     "chance": ("Chance so far", ".1%"),
-}
-# By whether nearly all refits change a person.
-_AGAIN: dict[bool, tuple[Mark, str]] = {
-    True: ("fine", "it would happen again"),
-    False: ("look", "it depends on which people happen to be in the training data"),
 }
 _ACCOUNTS = account_columns(ACCOUNTS[1], "+.3f")
 
@@ -72,10 +67,9 @@ def _arithmetic(person: Person) -> str:
         says = escape_markdown(person.task.spec.outcomes[int(row["g"])])
         does = "moves just across the line" if changed else "keeps f's score"
         return _minus(f"The balance is {row['balance']:+.2f}, so g says “{says}” and {does}. Dashed: the line, {line}.")
-    side = "on the other side: the decision turns" if changed else "on the same side: the decision stays"
     shift = f", plus s = {row['shift']:+.2f}" if person.result.g.has_shift else ""
-    turns = f"At the dashed line ({line}) the decision turns."
-    return _minus(f"{turns} g's distance from it is f's times r = {row['ratio']:.2f}{shift}, {side}.")
+    turns = f"Across the dashed line ({line}) the decision turns."
+    return _minus(f"{turns} g's distance from it: f's times r = {row['ratio']:.2f}{shift}.")
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:
@@ -114,12 +108,12 @@ def wrong_turns(person: Person) -> list[str]:
 def refits_in_words(person: Person, refits: Refits) -> str:
     """How often this person, as recorded, would change again."""
     count = round(float(refits.share[person.number]) * len(refits))
-    changed = bool(person.result.changed_test[person.number])
     before = " (before the edit)" if person.edits else ""
     again = f"{count:,} of {len(refits)} models trained on other samples of people change this decision{before}"
-    if changed:
-        mark, tail = _AGAIN[bool(often_enough(count / len(refits)))]
-        return f"**{CHECKS['again'].title}** {SHOWN[mark]} {again}: {tail}."
+    if person.result.changed_test[person.number]:
+        often = often_enough(count / len(refits))
+        tail = "" if often else ": it depends on which people happen to be in the training data"
+        return f"**{CHECKS['again'].title}** {SHOWN['fine' if often else 'look']} {again}{tail}."
     return f"{again}."
 
 
@@ -134,8 +128,8 @@ def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | Non
         became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
     happened = "" if label is None else f" The record says “{escape_markdown(task.spec.outcomes[label])}”."
     return (
-        f"{bold}f{bold} gives “{positive}” {_percent(person, row['logit_f'])} and says “{says_f}”. {bold}g{bold} gives "
-        f"it {_percent(person, row['logit_g'])} and says “{says_g}”: {bold}{became}{bold}.{happened}"
+        f"{bold}f{bold} sees a chance of {_percent(person, row['logit_f'])} for “{positive}” and says “{says_f}”. "
+        f"{bold}g{bold} sees {_percent(person, row['logit_g'])} and says “{says_g}”: {bold}{became}{bold}.{happened}"
     )
 
 
@@ -172,6 +166,7 @@ def _bars(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
     labels = []
     for place, (label, value) in enumerate(zip(frame["label"], frame["logit"], strict=True)):
         name, bar, more = label.partition("|")
+        more = more.replace(" “", "|“", 1) if len(more) > LONGEST else more
         if person.result.g.decides and kind[place] not in ("f", "g"):
             labels.append(_minus(f"{name}: {value:+.2f}{bar}{more}"))
         else:
@@ -186,19 +181,20 @@ def _sum_rows(person: Person, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_person_shap(person: Person) -> None:
-    """SHAP's account of this person beside COMMOD's own; to be called last, since it may take a while."""
-    st.header("A second explanation: SHAP", anchor=False)
+    """SHAP's account of this person beside COMMOD's own, on demand; to be called last, since it may take a while."""
+    with st.expander("A second explanation: SHAP", key="what_if_shap", on_change="rerun") as second:
+        if second.open:
+            _draw_accounts_of(person)
+
+
+def _draw_accounts_of(person: Person) -> None:
     own = explain_sum(person.result.g, person.task, person.edited, by="column").set_index("term")
     decides = person.result.g.decides
     if own.index.isin(["f", "g", *(("constant", "kept") if decides else ())]).all():
         st.info("The score does not change at this setting, so there is nothing to attribute.", icon=":material/info:")
         return
-    hold = st.empty()
-    if "what_if_shap" not in st.session_state:
-        hold.skeleton(height=280)
-    found = _shap_values(person)
-    st.session_state["what_if_shap"] = True
-    hold.empty()
+    edits = tuple(sorted(person.edits.items()))
+    found = result_of(tasks.person_shap(person.result, person.number, edits), st.empty(), "SHAP")
     frame = found.assign(commod=[float(own["logit"].get(str(name), 0.0)) for name in found.index])
     frame = frame.loc[frame[["commod", "shap"]].abs().max(axis=1).sort_values(ascending=False, kind="stable").index]
     hidden = len(frame) - MAX_BARS
@@ -218,11 +214,6 @@ def draw_person_shap(person: Person) -> None:
         title="Adds to the balance" if decides else "Pushes the score up or down (logit)",
         label_limit=150,
     )
-
-
-def _shap_values(person: Person) -> pd.DataFrame:
-    edits = tuple(sorted(person.edits.items()))
-    return result_of(tasks.person_shap(person.result, person.number, edits))
 
 
 def _account_rows(frame: pd.DataFrame, constants: str, constant: float, average: float, whole: str) -> pd.DataFrame:

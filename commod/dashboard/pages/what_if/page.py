@@ -28,9 +28,9 @@ def show() -> None:
     with left:
         accounts.draw_sum(person)
         place: Any = st.empty()
+        suggest_edits(person, state)
     with right:
         edit(person, state)
-        suggest_edits(person, state)
     # What may take a while comes last: the page above is complete without it.
     with left:
         accounts.draw_person_shap(person)

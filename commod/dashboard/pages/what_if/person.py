@@ -17,6 +17,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.widgets import button
 from commod.datasets import Task
 from commod.datasets.task import Feature
+from commod.explain.people import STANDARDISED
 from commod.explain.what_if import FeatureRange, edit_row, explain_edits, nearest_person, score_rows
 from commod.models.rescaler import acted_on
 
@@ -200,6 +201,9 @@ def _widget(person: Person, state: State, known: FeatureRange) -> None:
     recorded = person.recorded[name].iloc[0]
     feature = _feature(task, name)
     unit = "" if feature is None or feature.unit in ("", "count") else f" ({feature.unit})"
+    if feature is not None and feature.unit == STANDARDISED:
+        lower = float((person.result.scene.test.X[name] < state.edits.get(name, recorded)).mean())
+        unit = f" (higher than {lower:.0%} of {task.spec.people})"
     # The text is read as Markdown: what comes from data must not be.
     label = escape_markdown(task.label(name) + unit)
     if name in state.edits:
@@ -247,9 +251,7 @@ def suggest_edits(person: Person, state: State) -> None:
     more = f" {left} more features can do it with larger edits." if left > 1 else ""
     more = " One more feature can do it with a larger edit." if left == 1 else more
     start = "from the values as edited" if person.edits else "one feature at a time"
-    st.caption(
-        f"The smallest edits first (in standard deviations of the feature), {start}, within the data's range.{more}"
-    )
+    st.caption(f"Smallest first, compared with how far people differ; {start}, within the data's range.{more}")
 
 
 def _edit_words(person: Person, row: Any, others: int) -> str:
