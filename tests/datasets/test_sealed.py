@@ -65,6 +65,7 @@ def test_labels_of_sealed_people_change_nothing_that_is_left():
         pd.testing.assert_frame_equal(a.X, b.X)
     assert (task.sealed.y != other.sealed.y).all()
     assert task.datasheet == other.datasheet
+    assert f"{len(there)} rows sealed" in task.datasheet
 
 
 @pytest.mark.parametrize("name", ["law_school", "compas.race_sex"])
