@@ -63,7 +63,7 @@ def test_compare_draws_and_matches(compared):
     assert "A cell holds models" in words(app)
     assert "COMMOD changes **125** decisions here, with a P-Rule of" in words(app)
     assert "Oracle ROC ○" in table(app, 0)
-    assert set(tables(app)) == {"Mean change rates", MATCHED}  # no more than these
+    assert set(tables(app)) == {"Who wins where", "Mean change rates", MATCHED}  # no more than these
     assert app.query_params["methods"] == "commod,fst,oracle_roc"
 
 
