@@ -121,7 +121,8 @@ def plot_methods(
     pixels. `live`: it answers the pointer. `crosses`: rows have ``_low`` and ``_high`` of both axes, which show where a
     model is on other splits.
     """
-    ends = {"change_rate": most_changes and (0.0, most_changes), "accuracy": accuracy_range, "fairness": fairness_range}
+    changes = None if most_changes is None else (0.0, most_changes)
+    ends = {"change_rate": changes, "accuracy": accuracy_range, "fairness": fairness_range}
     x, y = (
         _axis(name, make, fairness_title, ends[name], upward=upward)
         for name, make in zip(axes, (x_axis, y_axis), strict=True)

@@ -302,7 +302,7 @@ def collect(
             ]
             said.markdown(f"**{done} of {len(names)} methods are done.**")
             share = (done + sum(ticket.progress for ticket in left.values())) / len(names)
-            bar.progress(min(share, 1.0), text=f"At work: {', '.join(at_work)}" if at_work else "Waiting …")
+            bar.progress(min(share, 1.0), text=f"At work: {'; '.join(at_work)}" if at_work else "Waiting …")
             return SLOW_POLL
 
         for name in watch(tickets, poll):

@@ -222,16 +222,13 @@ def begin_spread(settings: Settings, here: Compared, place: Any) -> None:
     missing = [name for name in sorted(here.sweeps, key=cost_of) if name not in here.spread]
     if not n_refits(here.scene, "splits") or not missing:
         return
-    arrived: list[str] = []
 
     def begin(name: str) -> Pending:
         def show_progress(ticket: Ticket) -> None:
             if ticket.progress > 0:
                 place.caption(f"On other splits: {METHODS[name].title}, {10 * int(10 * ticket.progress)} %")
 
-        return Pending(
-            submit(on_splits(settings, here.sweeps[name])), lambda ticket: arrived.append(name), show_progress
-        )
+        return Pending(submit(on_splits(settings, here.sweeps[name])), lambda _: None, show_progress)
 
     draw_pending(*(begin(name) for name in missing if frontier_of(here.sweeps[name])))
     if known_spread(settings, here.sweeps).keys() - here.spread.keys():
@@ -423,8 +420,9 @@ def _winners(
         fair = here.cuts.fairness_range(claim.place[0], here.criterion.name)
         cell = f"{name} {fair}, accuracy {here.cuts.accuracy_range(claim.place[1])}"
         rival = claim.against if "commod" in claim.fewest else "commod"
-        sure = "beyond chance" if claim.beyond_chance else "may be chance"
-        against = "no COMMOD model" if claim.own is None else f"{changes(rival, claim)}\n{sure}"
+        against = "no COMMOD model" if "commod" in here.sweeps else "–"
+        if claim.own is not None:
+            against = f"{changes(rival, claim)}\n{'beyond chance' if claim.beyond_chance else 'may be chance'}"
         rows.append([cell, "\n".join(changes(method, claim) for method in claim.fewest), against])
         if here.spread:
             rows[-1].append("{} of {}".format(*claim.again) if claim.again[1] else "–")
