@@ -257,7 +257,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     frame, left_out, options = here.tradeoff
     rest_on = rests_on(here.scene)
     crosses = " Crosses: mean ± sd on other splits, f trained anew." if here.spread else ""
-    less = f" Not drawn: {count_of(left_out, 'model')} far behind the others." if left_out else ""
+    less = f" Not drawn: {count_of(left_out, 'model')}, far behind or useless." if left_out else ""
     with place.container():
         _key(here)
         draw(
