@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -27,6 +27,8 @@ DEPLOYED = "f, as deployed"
 REFERENCE = "Fewest changes, group known"
 # Pixels between the lines of two names, and those of a chart's height that its axis and the room around it take.
 LINE, AROUND = 14.0, 66.0
+# Whether the window is too narrow for names beside the frontiers; without a window, as in a file, it is not.
+NARROW = "windowSize()[0] <= 640"
 # Pixels by which the scales of a picture go on beyond their ends.
 BEYOND = 8.0
 # Shapes of methods that do not know the group; those that do are drawn hollow.
@@ -77,12 +79,10 @@ def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[floa
     return places
 
 
-def with_labels(
-    frame: pd.DataFrame, *, x: str, y: str, ends: tuple[float, float], height: int, upward: bool = True
-) -> pd.DataFrame:
+def with_labels(frame: pd.DataFrame, *, x: str, y: str, ends: tuple[float, float], height: int) -> pd.DataFrame:
     """Rows of `plot_methods` with ``label_at``: the y (between `ends`) of the name where each frontier ends."""
     room, span = height - AROUND - 2 * BEYOND, (ends[1] - ends[0]) or 1.0  # 0: all models are equally good
-    best = frame[frame["best"]].sort_values([x, y], ascending=[upward, True], kind="stable")
+    best = frame[frame["best"]].sort_values([x, y], kind="stable")
     last = best.drop_duplicates("label", keep="last").sort_index()
     wanted = (last[y].clip(*ends) - ends[0]) * (room / span)
     places = spread_labels(wanted.tolist(), room, LINE)
@@ -96,10 +96,11 @@ def plot_methods(
     *,
     styles: tuple[MethodStyle, ...],
     strong: str,
-    view: Literal["fairness", "changes"] = "fairness",
+    axes: tuple[str, str] = ("fairness", "accuracy"),
     fairness_title: str = "Fairness",
     most_changes: float | None = None,
     accuracy_range: tuple[float, float] | None = None,
+    fairness_range: tuple[float, float] | None = None,
     lines: bool = True,
     height: int = 400,
     upward: bool = True,
@@ -110,61 +111,57 @@ def plot_methods(
 
     `frame`: ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what a
     click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; where names stand
-    beside the ends of the frontiers also ``name, label_at`` (see `with_labels`). A row labelled `REFERENCE` is a level
-    line at its ``change_rate``. `styles`: in the order of the drawing. `strong`: label of the method to be seen first;
-    the others are faint until the pointer is on them.
+    beside the ends of the frontiers also ``name, label_at`` (see `with_labels`); a narrow window has no room for them.
+    A row labelled `REFERENCE` is a level line at its ``change_rate``. `styles`: in the order of the drawing. `strong`:
+    label of the method to be seen first; the others are faint until the pointer is on them.
 
-    `view`: accuracy against fairness, the fairer to the right (`upward`: more is fairer), or changes against accuracy.
-    `most_changes`, `accuracy_range`: ends of these axes, for pictures that are to be compared. `lines`: join the points
-    of a frontier. `height`: in pixels. `live`: it answers the pointer. `crosses`: rows have ``fairness_low,
-    fairness_high, accuracy_low, accuracy_high``, which show where a model is on other splits.
+    `axes`: which two of ``fairness, accuracy, change_rate`` are x and y (`upward`: more is fairer). `most_changes`,
+    `accuracy_range`, `fairness_range`: ends of these axes. `lines`: join the points of a frontier. `height`: in
+    pixels. `live`: it answers the pointer. `crosses`: rows have ``_low`` and ``_high`` of both axes, which show where a
+    model is on other splits.
     """
-    x, y, order = _axes(view, fairness_title, most_changes, accuracy_range, upward=upward)
+    changes = None if most_changes is None else (0.0, most_changes)
+    ends = {"change_rate": changes, "accuracy": accuracy_range, "fairness": fairness_range}
+    x, y = (
+        _axis(name, make, fairness_title, ends[name], upward=upward)
+        for name, make in zip(axes, (x_axis, y_axis), strict=True)
+    )
     channels = method_channels((*styles, DEPLOYED_STYLE), legend=False)
     tooltip = model_tips(("label:N", "Method"), fairness_title)
     focus = _Focus(strong, live=live)
     base = alt.Chart().encode(x=x, y=y)
     frontiers = base.transform_filter(f"datum.best && datum.label != '{DEPLOYED}'")
     frontiers = frontiers.mark_line(strokeWidth=1.6, opacity=0.75)
-    frontiers = frontiers.encode(stroke=channels["stroke"], order=order, **focus.of_lines())
+    frontiers = frontiers.encode(stroke=channels["stroke"], order=f"{axes[0]}:Q", **focus.of_lines())
     size = f"datum.chosen ? 260 : (datum.label == '{DEPLOYED}' ? 150 : (datum.id >= 0 ? 70 : 50))"
     points = base.transform_filter(f"datum.label != '{REFERENCE}'").mark_point(strokeWidth=1.5)
     points = points.transform_calculate(size=size, words=read_out("label", fairness_title))
     points = points.encode(**channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip, description="words:N")
     points = points.encode(**focus.of_points())
-    if view == "fairness" and live:
+    if "fairness" in axes and live:
         points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
     layers = [
-        *(_crosses(x, y, channels, focus) if crosses else ()),
+        *(_crosses(axes, x, y, channels, focus) if crosses else ()),
         *([frontiers] if lines else ()),
         focus.listen(points, focus.on_points),
         *_names(x, y, channels, focus),
-        *(_reference(y) if view == "changes" else ()),
+        *(_reference(y) if axes[1] == "change_rate" else ()),
     ]
     # Room above, or the topmost label of the axis is cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
     return alt.layer(*layers, data=frame).properties(height=height, padding=room)
 
 
-def _axes(
-    view: str,
-    fairness_title: str,
-    most_changes: float | None,
-    accuracy_range: tuple[float, float] | None,
-    *,
-    upward: bool,
-) -> tuple[alt.X, alt.Y, str]:
-    """The axes of `plot_methods`, and the column along which a frontier is drawn."""
-    scale = alt.Scale(zero=False, padding=BEYOND, nice=False)
-    fixed = None if accuracy_range is None else alt.Scale(domain=list(accuracy_range), nice=False, padding=BEYOND)
-    accuracy = "accuracy:Q", "Accuracy on test (%)", "%"
-    if view == "fairness":
-        right = alt.Scale(zero=False, padding=14, nice=False, reverse=not upward)
-        x = x_axis("fairness:Q", towards(fairness_title, "fairer →"), "f", scale=right)
-        return x, y_axis(*accuracy, ticks=4, scale=fixed or scale, labelFlush=False), "fairness:Q"
-    changes = scale if most_changes is None else alt.Scale(domain=[0, most_changes], nice=False, padding=BEYOND)
-    y = y_axis("change_rate:Q", "Decisions changed (%)", ".0%", scale=changes)
-    return x_axis(*accuracy, ticks=4, scale=fixed or scale), y, "accuracy:Q"
+def _axis(name: str, make: Any, fairness_title: str, ends: tuple[float, float] | None, *, upward: bool) -> Any:
+    """An axis of `plot_methods`, made by `x_axis` or `y_axis`; the fairer to the right, or above."""
+    domain = alt.Undefined if ends is None else list(ends)
+    reverse = name == "fairness" and not upward
+    scale = alt.Scale(domain=domain, zero=False, padding=BEYOND, nice=False, reverse=reverse)
+    if name == "fairness":
+        return make("fairness:Q", towards(fairness_title, "fairer →"), "f", scale=scale)
+    if name == "accuracy":
+        return make("accuracy:Q", "Accuracy on test (%)", "%", ticks=4, scale=scale)
+    return make("change_rate:Q", "Decisions changed (%)", ".0%", scale=scale)
 
 
 class _Focus:
@@ -202,7 +199,7 @@ class _Focus:
 
 def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
     """The mark and name of each method at the right edge, with a thin line to the end of its frontier."""
-    named = alt.Chart().transform_filter("isValid(datum.label_at)")
+    named = alt.Chart().transform_filter(f"isValid(datum.label_at) && !({NARROW})")
     right = alt.value("width")
     beside = named.encode(x=right, y=_on_axis(y, "label_at:Q"))
     colour = alt.Color("label:N", scale=channels["stroke"]["scale"], legend=None)
@@ -221,18 +218,16 @@ def _on_axis(channel: Any, column: str) -> Any:
     return type(channel)(column, scale=channel["scale"], axis=channel["axis"], title=channel["title"])
 
 
-def _crosses(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
+def _crosses(axes: tuple[str, str], x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
     """Where models are on other splits: of the strong method, and of that under the pointer."""
-    shown = alt.Chart().transform_filter("isValid(datum.fairness_low)")
-    shown = shown.transform_calculate(
-        fairness_mean="(datum.fairness_low + datum.fairness_high) / 2",
-        accuracy_mean="(datum.accuracy_low + datum.accuracy_high) / 2",
-    )
-    rule = shown.mark_rule(strokeWidth=1.5, aria=False, tooltip=False, clip=True)
+    across, up = axes
+    shown = alt.Chart().transform_filter(f"datum.best && isValid(datum.{across}_low)")
+    means = {f"{name}_mean": f"(datum.{name}_low + datum.{name}_high) / 2" for name in axes}
+    rule = shown.transform_calculate(**means).mark_rule(strokeWidth=1.5, aria=False, tooltip=False, clip=True)
     rule = rule.encode(stroke=channels["stroke"], opacity=focus.by(0.7, 0.35, 0.0))
     return [
-        rule.encode(x=_on_axis(x, "fairness_low:Q"), x2="fairness_high:Q", y=_on_axis(y, "accuracy_mean:Q")),
-        rule.encode(x=_on_axis(x, "fairness_mean:Q"), y=_on_axis(y, "accuracy_low:Q"), y2="accuracy_high:Q"),
+        rule.encode(x=_on_axis(x, f"{across}_low:Q"), x2=f"{across}_high:Q", y=_on_axis(y, f"{up}_mean:Q")),
+        rule.encode(x=_on_axis(x, f"{across}_mean:Q"), y=_on_axis(y, f"{up}_low:Q"), y2=f"{up}_high:Q"),
     ]
 
 
@@ -249,7 +244,7 @@ def plot_segments(frame: pd.DataFrame, *, titles: tuple[str, ...], **more: Any) 
 
     `frame`, `more`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments.
     """
-    more |= {"view": "changes", "live": False}
+    more |= {"axes": ("accuracy", "change_rate"), "live": False}
     parts = []
     for q, title in enumerate(titles, start=1):
         part = plot_methods(frame[frame["fairness_q"] == q], **more).properties(title=title, width=420)

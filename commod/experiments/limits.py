@@ -9,7 +9,7 @@ import pandas as pd
 
 from commod.experiments.biased import scene_if_missed
 from commod.experiments.scene import Scene
-from commod.experiments.sweep import fairness_gain
+from commod.experiments.sweep import Report, fairness_gain
 from commod.metrics.figures import CRITERIA
 from commod.models.rescaler import acts_on_of
 from commod.theory import (
@@ -93,7 +93,7 @@ def interventions_of(scene: Scene) -> pd.DataFrame:
     return interventions_by_demand(**_given(scene))
 
 
-def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.DataFrame:
+def blind_limits_of(scene: Scene, fairness: str, direction: str = "both", report: Report | None = None) -> pd.DataFrame:
     """What rules that do not know the group can expect on the test rows: `commod.theory.blind_curve`.
 
     P(S | x) is learnt by gradient boosting; ``low, high`` also cover a logistic regression in its place. Empty for
@@ -113,11 +113,11 @@ def blind_limits_of(scene: Scene, fairness: str, direction: str = "both") -> pd.
         blind_curve(
             scene.decisions_test,
             sensitive=groups,
-            chance=chance_of_group(X, groups, more=more, weight=test.weight, learner=learner),
+            chance=chance_of_group(X, groups, more=more, weight=test.weight, learner=learner, report=told),
             weight=test.weight,
             acts_on=acts_on,
         )
-        for learner in ("boosting", "linear")
+        for learner, told in (("boosting", report), ("linear", None))
     )
     for end, further in (("low", np.minimum), ("high", np.maximum)):
         curve[end] = further(curve[end], np.interp(curve["change_rate"], other["change_rate"], other[end]))

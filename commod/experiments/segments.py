@@ -21,15 +21,21 @@ class Segments:
     source: str
 
     def fairness_range(self, q: int, criterion: str) -> str:
-        cuts = [f"{cut:.2f}" for cut in self.fairness]
-        first, last = ("below", "and above") if CRITERIA[criterion].upward else ("above", "and below")
-        return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"
+        return _range([f"{cut:.2f}" for cut in self.fairness], q, upward=CRITERIA[criterion].upward)
+
+    def accuracy_range(self, q: int) -> str:
+        return _range([f"{cut:.1%}" for cut in self.accuracy], q, upward=True)
 
     def titles(self, criterion: str, ends: tuple[str, str] = ("", "")) -> tuple[str, ...]:
         """Of the four segments of fairness; `ends` is said of the first and of the last."""
         said = {1: ends[0], 4: ends[1]}
         name = CRITERIA[criterion].figure.short_title
         return tuple(f"Q{q}{said.get(q, '')}: {name} {self.fairness_range(q, criterion)}" for q in (1, 2, 3, 4))
+
+
+def _range(cuts: list[str], q: int, *, upward: bool) -> str:
+    first, last = ("below", "and above") if upward else ("above", "and below")
+    return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"
 
 
 PAPER_MAIN = "the paper's quartiles of AdvDebias"
@@ -78,11 +84,11 @@ def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.
     return points.assign(fairness_q=fairness + 1, accuracy_q=accuracy + 1)
 
 
-def mark_frontiers(points: pd.DataFrame) -> pd.DataFrame:
-    """Points of `in_segments`, ``best`` now within their segment: none of the method changes fewer and errs no more."""
+def mark_frontiers(points: pd.DataFrame, merit: pd.Series, *within: str) -> pd.DataFrame:
+    """Points with ``best``: none of a method (and `within` the same columns) changes fewer at no less merit."""
     best = pd.Series(False, index=points.index)
-    for _, rows in points.groupby(["method", "fairness_q"]):
-        best[rows.index] = undominated(-rows["change_rate"], rows["accuracy"])
+    for _, rows in points.groupby(["method", *within]):
+        best[rows.index] = undominated(-rows["change_rate"], merit[rows.index])
     return points.assign(best=best)
 
 

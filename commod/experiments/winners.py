@@ -107,20 +107,6 @@ def wins_in_words(claims: Sequence[Claim]) -> str:
     return text + (" (a tie counts for each)" if any(len(claim.fewest) > 1 for claim in claims) else "")
 
 
-def wins_of_each(claims: Sequence[Claim]) -> list[str]:
-    """Each winner with its cells; in brackets, where known: wins beyond chance, and wins again on other splits."""
-    return [f"{METHODS[name].title}: {_won(name, claims)}" for name in _wins(claims)]
-
-
-def _won(name: str, claims: Sequence[Claim]) -> str:
-    won = [claim for claim in claims if name in claim.fewest]
-    known = [claim.beyond_chance for claim in won if claim.beyond_chance is not None]
-    notes = [f"{sum(known)} beyond chance"] if known else []
-    kept, met = (sum(claim.again[i] for claim in won) for i in (0, 1))
-    notes += [f"again on {kept} of {met} splits"] if met else []
-    return str(len(won)) + (f" ({', '.join(notes)})" if notes else "")
-
-
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:
     """By how many standard errors the mean change rates of two methods in a cell differ, on the same people.
 

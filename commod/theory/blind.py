@@ -13,6 +13,7 @@ not; of one person a part may be changed. Where q is 0 or 1 this is the bound wi
 (`commod.theory.bands`). It is right as far as q is (`chance_of_group`).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,7 @@ def chance_of_group(
     more: tuple[Values, NDArray[np.int64], Any],
     weight: Any = None,
     learner: str = "boosting",
+    report: Callable[[float], None] | None = None,
 ) -> Values:
     """P(S = 1 | x) of each row, cross-fitted: nobody's own group is used for their own chance.
 
@@ -149,11 +151,13 @@ def chance_of_group(
         Rows to learn from that are not asked about, such as the training rows; the weight may be None.
     learner : {"boosting", "linear"}
         Gradient boosting, or a logistic regression. Neither is the best there can be.
+    report : callable, optional
+        Told the share done after each fold.
     """
     X_more, groups_more, weight_more = more
     kept = np.random.default_rng(0).permutation(len(X_more))[: max(0, MAX_LEARNT - len(X))]
     chance = np.empty(len(X))
-    for others, own in KFold(FOLDS, shuffle=True, random_state=0).split(X):
+    for fold, (others, own) in enumerate(KFold(FOLDS, shuffle=True, random_state=0).split(X), start=1):
         weights = None if weight is None else np.r_[np.asarray(weight)[others], np.asarray(weight_more)[kept]]
         boosting = HistGradientBoostingClassifier(
             learning_rate=0.05, max_iter=300, max_leaf_nodes=8, early_stopping=True, random_state=0
@@ -163,4 +167,6 @@ def chance_of_group(
         with threadpool_limits(limits=1):  # the same to the last digit on any machine
             model.fit(np.r_[X[others], X_more[kept]], np.r_[groups[others], groups_more[kept]], sample_weight=weights)
             chance[own] = model.predict_proba(X[own])[:, 1]
+        if report is not None:
+            report(fold / FOLDS)
     return chance

@@ -26,14 +26,15 @@ from commod.charts.people import plot_curve, plot_paying, plot_record, plot_two_
 
 STYLES = (MethodStyle("COMMOD", "#D55E00", "circle"), MethodStyle("Oracle ○", "#CC79A7", "square", hollow=True))
 SPAN = {"styles": STYLES, "low": 0.0, "high": 1.0, "most": 0.4}
+SEGMENTS = ("accuracy", "change_rate")
 CHARTS = [
     (plot_pareto, {}),
     (plot_pareto, {"view": "changes"}),
     (plot_changes, {"better": "now yes", "worse": "now no"}),
     (plot_contributions, {}),
     (plot_methods, {"styles": STYLES, "strong": "COMMOD"}),
-    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "crosses": True}),
-    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "view": "changes", "most_changes": 0.3, "height": 250}),
+    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "axes": ("change_rate", "fairness"), "crosses": True}),
+    (plot_methods, {"styles": STYLES, "strong": "COMMOD", "axes": SEGMENTS, "most_changes": 0.3, "height": 250}),
     (plot_who_changed, {"groups": ("A", "B")}),
     (plot_calibration, {"styles": STYLES, "strong": "COMMOD"}),
     (plot_curve, {"x_title": "P", "y_title": "A", "deployed": "f", "here": "g", "asked": "path", "setting": "λ_fair"}),
@@ -142,7 +143,8 @@ def test_overlap_names_every_method_and_leaves_a_dash_for_nothing():
 
 def test_a_click_chooses_in_the_trade_off_only():
     how = {"styles": STYLES, "strong": "COMMOD"}
-    asked = [plot_methods(pd.DataFrame(), **how, view=view).to_dict()["params"] for view in ("fairness", "changes")]
+    every = (("change_rate", "fairness"), SEGMENTS)
+    asked = [plot_methods(pd.DataFrame(), **how, axes=axes).to_dict()["params"] for axes in every]
     assert [{param["name"] for param in params} for params in asked] == [{"pick", "near", "named"}, {"near", "named"}]
 
 
@@ -180,18 +182,17 @@ def test_names_beside_a_picture_never_overlap_and_stay_in_it(seed):
     assert spread_labels(far, room, gap) == pytest.approx(far)  # who has room stays where it wants to be
 
 
-@pytest.mark.parametrize("upward", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_a_name_stands_where_the_frontier_ends(upward):
+def test_a_name_stands_where_the_frontier_ends():
     frame = pd.DataFrame(
         [("A", 0.2, 0.8, True), ("A", 0.9, 0.7, True), ("A", 0.95, 0.5, False), ("B", 0.4, 0.6, True)],
         columns=["label", "fairness", "accuracy", "best"],
     )
-    named = with_labels(frame, x="fairness", y="accuracy", ends=(0.5, 0.8), height=400, upward=upward)
-    end = 1 if upward else 0  # the fairest model that no other of the method beats
-    assert named.index[named["label_at"].notna()].tolist() == [end, 3]
-    assert named["label_at"][end] == pytest.approx(frame["accuracy"][end])
-    strong = plot_methods(pd.DataFrame(), styles=STYLES, strong=STYLES[0].label, upward=upward).to_dict()
-    assert strong["layer"][0]["encoding"]["x"]["scale"]["reverse"] != upward
+    named = with_labels(frame, x="fairness", y="accuracy", ends=(0.5, 0.8), height=400)
+    assert named.index[named["label_at"].notna()].tolist() == [1, 3]  # the last that no other of the method beats
+    assert named["label_at"][1] == pytest.approx(frame["accuracy"][1])
+    for upward in (True, False):  # the fairer is above
+        drawn = plot_methods(points(), styles=STYLES, strong="COMMOD", axes=("change_rate", "fairness"), upward=upward)
+        assert drawn.to_dict()["layer"][0]["encoding"]["y"]["scale"]["reverse"] != upward
     segments = {"titles": ("one", "other"), "most_changes": 0.3, "accuracy_range": (0.5, 0.8)}
     rows = named.assign(name="", settings="", id=-1, chosen=False, change_rate=0.1, fairness_q=[1, 1, 2, 2])
     taken = plot_segments(rows, styles=STYLES, strong=STYLES[0].label, **segments)

@@ -104,7 +104,7 @@ def test_a_frontier_is_of_a_method_within_its_segment():
         change_rate=[0.1, 0.2, 0.2, 0.3],
         accuracy=[0.7, 0.7, 0.7, 0.6],
     )
-    assert mark_frontiers(frame)["best"].tolist() == [True, False, True, True]
+    assert mark_frontiers(frame, frame["accuracy"], "fairness_q")["best"].tolist() == [True, False, True, True]
 
 
 def test_fewest_changes_are_those_of_methods_that_need_no_group():

@@ -14,7 +14,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SLOW_POLL
-from commod.dashboard.jobs.service import get, submit, watch
+from commod.dashboard.jobs.service import get, ready_in, submit, watch
 from commod.dashboard.state.controls import join
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, defaults, features_of
@@ -295,10 +295,14 @@ def collect(
 
         def poll(left: Mapping[str, Ticket]) -> float:
             done = len(names) - len(left)
-            at_work = [f"{METHODS[name].title} {one.progress:.0%}" for name, one in left.items() if one.progress]
-            said.markdown(f"**{done} of {len(names)} methods are done.** The others follow.")
+            at_work = [
+                " ".join((METHODS[name].title, ready_in(one) or f"{one.progress:.0%}"))
+                for name, one in left.items()
+                if one.progress
+            ]
+            said.markdown(f"**{done} of {len(names)} methods are done.**")
             share = (done + sum(ticket.progress for ticket in left.values())) / len(names)
-            bar.progress(min(share, 1.0), text=f"At work: {', '.join(at_work)}" if at_work else "Waiting …")
+            bar.progress(min(share, 1.0), text=f"At work: {'; '.join(at_work)}" if at_work else "Waiting …")
             return SLOW_POLL
 
         for name in watch(tickets, poll):

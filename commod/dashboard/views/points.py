@@ -110,7 +110,11 @@ def draw_segments(
                 alt=f"Decisions changed against accuracy in fairness segment {q}.",
                 table=table(q),
                 height=height,
-                **{"view": "changes", "fairness_title": CRITERIA[fairness].figure.axis_title, **options},
+                **{
+                    "axes": ("accuracy", "change_rate"),
+                    "fairness_title": CRITERIA[fairness].figure.axis_title,
+                    **options,
+                },
             )
 
 

@@ -62,9 +62,14 @@ def test_compare_draws_and_matches(compared):
     assert app.title[0].value == "Which method changes the fewest decisions?"
     assert "A cell holds models" in words(app)
     assert "COMMOD changes **125** decisions here, with a P-Rule of" in words(app)
-    assert "Oracle ROC ○" in table(app, 0)
-    assert set(tables(app)) == {"Mean change rates", MATCHED}  # no more than these
+    assert "Oracle ROC ○" in table(app, 1)
+    assert set(tables(app)) == {"Who wins where", "Mean change rates", MATCHED}  # no more than these
     assert app.query_params["methods"] == "commod,fst,oracle_roc"
+    counted = [row for row in tables(app)["Mean change rates"] if "○" not in row[0]]
+    for place, (_, winner, *_) in enumerate(tables(app)["Who wins where"], start=1):
+        rates = {row[0]: float(row[place].split("%")[0]) for row in counted if not set(row[place]) & set("–✗")}
+        name, rate = winner.split("\n")[:2]
+        assert rates[name] == min(rates.values()) == float(rate.split("%")[0])
 
 
 def test_the_match_tells_in_what_a_rival_is_better_and_in_what_worse():

@@ -8,9 +8,11 @@ from commod.dashboard.pages.compare import sections as compare
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
 from commod.experiments import Sweep
+from commod.models.competitors import overview, overview_in_words
 
 
 def show() -> None:
@@ -27,7 +29,7 @@ def show() -> None:
     session.keep_link(**sweeps.link())
     if not names:
         st.info("Choose at least one method.", icon=":material/info:")
-        compare.methods_table()
+        methods_table()
         st.stop()
 
     found = sweeps.known(settings, names, tuned=True)
@@ -63,7 +65,24 @@ def show() -> None:
             st.header("Take it away")
             compare.downloads(here, charts)
         session.keep_link(**sweeps.link())
-    compare.methods_table()
+    methods_table()
     if found:
         finish()  # what may take a while comes last: the page above is complete without it
         compare.begin_spread(settings, here, progress)
+
+
+def methods_table() -> None:
+    """The paper's overview of methods, with what runs here."""
+    with st.expander("The methods, and what each needs", key="methods_overview", on_change="rerun") as opened:
+        if not opened.open:
+            return
+        st.markdown(tip("methods_overview", overview=overview_in_words()))
+        table = overview()
+        for name in ("needs_sensitive", "weights", "minimises_changes", "randomised"):
+            table[name] = table[name].map({True: "yes", False: "–"})
+        rows = table.assign(knob=table["knob"].replace("", "–")).to_numpy().tolist()
+        names = (
+            "Method, Reference, Runs here, Any model, Needs the group, Criterion, Groups, Weights, Minimises changes, "
+            "Randomised, Knob, Note"
+        )
+        st.html(html_table(dict.fromkeys(names.split(", "), ""), rows, caption="Methods", text={1, 3, 11}))

@@ -45,11 +45,10 @@ from commod.experiments.winners import (
     best_models,
     claims_of,
     wins_in_words,
-    wins_of_each,
 )
 from commod.explain.concepts import in_percent
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
-from commod.models.competitors import FAMILIES, METHODS, overview, overview_in_words
+from commod.models.competitors import FAMILIES, METHODS
 from commod.models.threshold import ONE_HALF
 from commod.uploads.limits import count_of
 
@@ -59,10 +58,6 @@ HEIGHT = 470
 MOST = 0.1
 # Behind the change rate of a method that has no sound model in a cell.
 NO_MODEL = " ✗"
-BRACKETS = (
-    " In brackets: mean ± sd over other splits, of the models on a method's frontier, which are sorted into the cells "
-    "anew on each split."
-)
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,7 @@ class Compared(Swept):
         for name, points in self.spread.items():
             on_splits = points.groupby("model")
             at = rows.index[rows["method"] == name][frontier_of(self.sweeps[name])]
-            for axis, figure in (("fairness", self.criterion.figure_name), ("accuracy", "accuracy")):
+            for axis, figure in (("fairness", self.criterion.figure_name), ("change_rate", "change_rate")):
                 mean, sd = on_splits[figure].mean().to_numpy(), on_splits[figure].std().to_numpy()
                 rows.loc[at, f"{axis}_low"], rows.loc[at, f"{axis}_high"] = mean - sd, mean + sd
         return rows
@@ -104,22 +99,25 @@ class Compared(Swept):
         """The sweeps in the order of their points."""
         return [self.sweeps[name] for name in METHODS if name in self.sweeps]
 
-    @cached_property
+    @property
     def tradeoff(self) -> tuple[pd.DataFrame, int, dict[str, Any]]:
-        """Points with f and where names stand; how many are left out, which others beat by far; and the options."""
+        """Fairness and changes of sound models, with f and where names stand; how many are left out; and the options.
+
+        On a method's frontier no other model of it is as fair with fewer changes. Left out is what changes more than
+        all frontiers, or is far less fair than f: most of the picture would be empty.
+        """
         fairness = self.of_f[self.criterion.figure_name]
-        lost = self.criterion.gain(fairness - self.rows["fairness"])
-        hopeless = (lost > 0.1) & (self.rows["accuracy"] < self.of_f["accuracy"])
-        # Nor what lies below all frontiers: most of the picture would be empty.
-        hopeless |= self.rows["accuracy"] < self.rows.loc[self.rows["best"] & ~hopeless, "accuracy"].min()
+        gain = self.criterion.gain(self.rows["fairness"] - fairness)
+        kept = mark_frontiers(self.rows[self.sound & (gain > -0.1)], gain)
+        drawn = kept[kept["change_rate"] <= kept.loc[kept["best"], "change_rate"].max()]
         f = {name: self.of_f[name] for name in ("accuracy", "change_rate")} | {"label": DEPLOYED, "fairness": fairness}
         f |= {"name": "f", "settings": "unchanged", "best": True, "chosen": False, "id": -1}
-        frame = pd.concat([self.rows[~hopeless], pd.DataFrame([f])], ignore_index=True)
-        ends = (float(frame["accuracy"].min()), float(frame["accuracy"].max()))
-        options = self.chart_options | {"accuracy_range": ends, "upward": self.criterion.upward, "height": HEIGHT}
-        options |= {"crosses": True} if self.spread else {}
-        named = with_labels(frame, x="fairness", y="accuracy", ends=ends, height=HEIGHT, upward=self.criterion.upward)
-        return named, int(hopeless.sum()), options
+        frame = pd.concat([drawn, pd.DataFrame([f])], ignore_index=True)
+        ends = (float(frame["fairness"].min()), float(frame["fairness"].max()))
+        options = self.chart_options | {"fairness_range": ends, "upward": self.criterion.upward, "height": HEIGHT}
+        options |= {"axes": ("change_rate", "fairness")} | ({"crosses": True} if self.spread else {})
+        named = with_labels(frame, x="change_rate", y="fairness", ends=ends, height=HEIGHT)
+        return named, len(self.rows) - len(drawn), options
 
     @property
     def chart_options(self) -> dict[str, Any]:
@@ -152,7 +150,8 @@ class Compared(Swept):
 
         On the axes are all frontiers of sound models; who changes nobody is f, and not drawn.
         """
-        frame = mark_frontiers(self.in_segments[self.in_segments["change_rate"] > 0])
+        changed = self.in_segments[self.in_segments["change_rate"] > 0]
+        frame = mark_frontiers(changed, changed["accuracy"], "fairness_q")
         kept = frame[frame["best"] & self.sound[frame.index]]
         kept = kept if len(kept) else self.in_segments
         last = max(kept["change_rate"].max(), 0.05, *(each or 0.0 for each in self.fewest))
@@ -223,16 +222,13 @@ def begin_spread(settings: Settings, here: Compared, place: Any) -> None:
     missing = [name for name in sorted(here.sweeps, key=cost_of) if name not in here.spread]
     if not n_refits(here.scene, "splits") or not missing:
         return
-    arrived: list[str] = []
 
     def begin(name: str) -> Pending:
         def show_progress(ticket: Ticket) -> None:
             if ticket.progress > 0:
                 place.caption(f"On other splits: {METHODS[name].title}, {10 * int(10 * ticket.progress)} %")
 
-        return Pending(
-            submit(on_splits(settings, here.sweeps[name])), lambda ticket: arrived.append(name), show_progress
-        )
+        return Pending(submit(on_splits(settings, here.sweeps[name])), lambda _: None, show_progress)
 
     draw_pending(*(begin(name) for name in missing if frontier_of(here.sweeps[name])))
     if known_spread(settings, here.sweeps).keys() - here.spread.keys():
@@ -250,7 +246,7 @@ def scene_in_words(settings: Settings) -> str:
 
 
 def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
-    """Accuracy against fairness; once all is there, a click on a COMMOD point chooses it for the match."""
+    """Fairness against changes; once all is there, a click on a COMMOD point chooses it for the match."""
 
     def choose() -> None:
         picked = st.session_state["methods_chart"]["selection"].get("pick") or []
@@ -261,29 +257,29 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     frame, left_out, options = here.tradeoff
     rest_on = rests_on(here.scene)
     crosses = " Crosses: mean ± sd on other splits, f trained anew." if here.spread else ""
-    less = f" {left_out} models that others beat by far are not drawn." if left_out else ""
+    less = f" Not drawn: {count_of(left_out, 'model')}, far behind or useless." if left_out else ""
     with place.container():
         _key(here)
         draw(
             plot_methods,
             frame,
-            alt="Accuracy against fairness of every model of every method.",
+            alt="Fairness against decisions changed of every model of every method.",
             table=here.table("All points as a table", "compare_points", final=final),
-            caption="Each point is one model, on people it was not trained on. A line joins the best of a method. "
-            f"○: needs the group. Click a COMMOD model to see the others [beside it](#match).{crosses}{less} {rest_on}",
+            caption=f"{tip('compare_points')}{crosses}{less} {rest_on}",
             **options,
             **selection,
         )
 
 
 def _key(here: Compared) -> None:
-    """What the hues stand for."""
+    """What the hues stand for; where names do not fit beside the lines, every mark."""
     families = {METHODS[name].family: None for name in here.sweeps if name != "commod"}
     styles = [MethodStyle("COMMOD", palette.COMMOD, "stroke")] if "commod" in here.sweeps else []
     styles += [
         MethodStyle(FAMILIES[name], palette.FAMILIES[name][0], "stroke") for name in FAMILIES if name in families
     ]
-    st.html(html_legend(styles))
+    st.html(html_legend(styles, window="wider"))
+    st.html(html_legend(here.styles, window="narrow"))
 
 
 def claims(here: Compared) -> tuple[Claim, ...]:
@@ -308,8 +304,8 @@ def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
         place.markdown(best)
         return
     place.markdown(
-        f"**{wins_in_words(claimed)}.**{paid_in_words(found, fair)} {tip('cell')} [Cell by cell](#cells); over many "
-        f"splits: About, Paper.\n\nThe best single models:\n\n{best}"
+        f"**{wins_in_words(claimed)}.**{paid_in_words(found, fair)} {tip('cell')} Over many splits: About, Paper."
+        f"\n\nThe best single models:\n\n{best}"
     )
 
 
@@ -380,33 +376,59 @@ def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: b
     with place.container():
         _cells(here, claimed)
         with st.expander("Changes and accuracy of every model, in pictures"):
+            st.html(html_legend(here.styles, window="narrow"))
             draw_segments(shown, here.titles, here.criterion.name, table, **options)
             st.caption(tip("compare_segments"))
 
 
 def _cells(here: Compared, claimed: tuple[Claim, ...]) -> None:
-    """Mean change rates by method, in the cells of fairness and accuracy where two are compared."""
+    """Who changes fewest in the cells of fairness and accuracy where two are compared, and every method in them."""
     if not claimed:
         st.caption("No two methods that work without the group have models of about equal fairness and accuracy here.")
         return
-    st.markdown(f"{tip('wins', cells=count_of(len(claimed), 'cell'))}\n\n- " + "\n- ".join(wins_of_each(claimed)))
     cells, places = here.cells, [claim.place for claim in claimed]
     spread = _spread_in_words(here.by_split)
     cells = cells[[place in places for place in zip(cells["fairness_q"], cells["accuracy_q"], strict=True)]]
+    _winners(here, claimed, cells, spread)
     printed = ", as in the paper's Table 1, on this split" if here.cuts.source == PAPER_MAIN else ""
-    st.subheader("Mean change rates by cell", anchor="cells")
-    draw_cells(
-        cells,
-        [name for name in METHODS if name in set(cells["method"])],
-        places,
-        lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL) + spread(cell),
-        heading="Fairness Q{}, accuracy Q{}",
-        caption="Mean change rates",
-    )
-    accuracy = ", ".join(f"{cut:.1%}" for cut in here.cuts.accuracy)
-    text = tip("compare_cells", printed=printed, accuracy=accuracy)
-    text += "" if cells["sound"].all() else tip("no_model", mark=NO_MODEL.strip())
-    st.caption(text + (BRACKETS if here.spread else ""))
+    with st.expander("Every method, cell by cell"):
+        draw_cells(
+            cells,
+            [name for name in METHODS if name in set(cells["method"])],
+            places,
+            lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL) + spread(cell),
+            heading="Fairness Q{}, accuracy Q{}",
+            caption="Mean change rates",
+        )
+        text = tip("compare_cells", printed=printed)
+        st.caption(text + ("" if cells["sound"].all() else tip("no_model", mark=NO_MODEL.strip())))
+
+
+def _winners(
+    here: Compared, claimed: tuple[Claim, ...], cells: pd.DataFrame, spread: Callable[[Mapping[str, Any]], str]
+) -> None:
+    """Who wins where, against whom, and whether that holds on other people."""
+    known = {(cell["method"], cell["fairness_q"], cell["accuracy_q"]): cell for cell in cells.to_dict("records")}
+    name = here.criterion.figure.short_title
+
+    def changes(method: str, claim: Claim) -> str:
+        cell = known[(method, *claim.place)]
+        return f"{METHODS[method].title}\n{in_percent(cell['change_rate'])}{spread(cell)}"
+
+    rows = []
+    for claim in claimed:
+        fair = here.cuts.fairness_range(claim.place[0], here.criterion.name)
+        cell = f"{name} {fair}, accuracy {here.cuts.accuracy_range(claim.place[1])}"
+        rival = claim.against if "commod" in claim.fewest else "commod"
+        against = "no COMMOD model" if "commod" in here.sweeps else "–"
+        if claim.own is not None:
+            against = f"{changes(rival, claim)}\n{'beyond chance' if claim.beyond_chance else 'may be chance'}"
+        rows.append([cell, "\n".join(changes(method, claim) for method in claim.fewest), against])
+        if here.spread:
+            rows[-1].append("{} of {}".format(*claim.again) if claim.again[1] else "–")
+    headings = ["Models with", "Fewest changes", "COMMOD, or the next", *["Wins again"] * bool(here.spread)]
+    st.html(html_table(headings, rows, caption="Who wins where", text={1, 2}))
+    st.caption(tip("wins") + (tip("wins_again") if here.spread else ""))
 
 
 def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, Any]], str]:
@@ -464,20 +486,3 @@ def _command(settings: Settings, data: Sequence[str], methods: Iterable[str]) ->
         word for option in (scene | {"--methods": ",".join(methods), "--out": "points.csv"}).items() for word in option
     ]
     return shlex.join(["python", "-m", "commod", "compare", *data, *asked])
-
-
-def methods_table() -> None:
-    """The paper's overview of methods, with what runs here."""
-    with st.expander("The methods, and what each needs", key="methods_overview", on_change="rerun") as opened:
-        if not opened.open:
-            return
-        st.markdown(tip("methods_overview", overview=overview_in_words()))
-        table = overview()
-        for name in ("needs_sensitive", "weights", "minimises_changes", "randomised"):
-            table[name] = table[name].map({True: "yes", False: "–"})
-        rows = table.assign(knob=table["knob"].replace("", "–")).to_numpy().tolist()
-        names = (
-            "Method, Reference, Runs here, Any model, Needs the group, Criterion, Groups, Weights, Minimises changes, "
-            "Randomised, Knob, Note"
-        )
-        st.html(html_table(dict.fromkeys(names.split(", "), ""), rows, caption="Methods", text={1, 3, 11}))

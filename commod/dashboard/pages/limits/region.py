@@ -38,6 +38,7 @@ from commod.experiments.limits import MAX_POINTS, Limits, best_within
 from commod.metrics.counts import undominated
 from commod.metrics.figures import FIGURES, Criterion
 from commod.models.competitors import METHODS
+from commod.uploads.limits import count_of
 from commod.wording import with_capital
 
 BUDGETS = tuple(i / 100 for i in range(1, 31))
@@ -272,17 +273,16 @@ def region(here: DrawnLimits, place: Any, *, final: bool = False) -> None:
 def _caption(here: DrawnLimits, hidden: int) -> str:
     """What the legend does not say; `hidden` models are not drawn."""
     known = "group and record" if here.criterion.by_label else "group"
-    less = f" {hidden} models that change more, or are less fair than f, are not drawn." if hidden else ""
+    less = f" Not drawn: {count_of(hidden, 'model')} off the axes." if hidden else ""
     dotted = (
-        " A rule that guesses the group, by gradient boosting, learns that on other people. On these people it came to "
-        f"{here.show(here.blind_at('counted'))}. The interval allows for chance in the test people and for the choice "
-        "of model."
+        f" Dotted: what a rule can expect that guesses the group (by gradient boosting); it reached "
+        f"{here.show(here.blind_at('counted'))} here. The interval allows for chance and for the choice of model."
         if here.has_blind
         else ""
     )
     return (
-        f"On test. The limit is exact; it takes everyone's {known} as known.{dotted} ○: needs "
-        f"the group.{less} {rests_on(here.result.scene)}"
+        f"On test. The limit is exact, and takes everyone's {known} as known.{dotted} ○: needs the group.{less} "
+        f"{rests_on(here.result.scene)}"
     )
 
 
@@ -322,7 +322,7 @@ def price(here: DrawnLimits) -> None:
     if criterion.is_met(here.limits.at(0.0), here.level):
         st.info("f is that fair already: nothing has to change.", icon=":material/info:")
         return
-    curves = result_of(tasks.price(here.settings, here.level, most, here.missed))
+    curves = result_of(tasks.price(here.settings, here.level, most, here.missed), st.empty(), "Counting the price")
     if curves.empty:
         st.info(f"With {most:.0%} of the decisions changed, {asked} cannot be reached.", icon=":material/info:")
         return

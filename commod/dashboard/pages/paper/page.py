@@ -47,7 +47,7 @@ def _findings() -> str:
             return ""
         lost = [claim for claim in claims if "commod" not in claim.fewest]
         where = ", ".join(cuts.fairness_range(q, criterion) for q in sorted({claim.place[0] for claim in lost}))
-        behind = f"; others win at {CRITERIA[criterion].figure.short_in_sentence} {where}" if lost else ""
+        behind = f"; others win some at {CRITERIA[criterion].figure.short_in_sentence} {where}" if lost else ""
         won = f"{CRITERIA[criterion].label}: {len(claims) - len(lost)} of {len(claims)}"
         sentences.append(f"- {TASKS[data].title}, {won}{behind}")
         whole += claims

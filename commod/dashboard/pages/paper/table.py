@@ -177,6 +177,7 @@ def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
         )
     with st.expander("Figure 1: changes at equal fairness"):
         st.markdown("A picture holds models of about equal fairness. Low and to the right is best.")
+        st.html(html_legend(styles))
         frame = in_segments(frame, cuts, criterion)
         low, high = frame["accuracy"].quantile([0.02, 1.0])
         draw_segments(
