@@ -1,4 +1,4 @@
-"""One fit in two sentences, and the words for changes that favour a person and for those that do not."""
+"""One fit in two sentences, what is required of it in one, and the words for changes for the better and the worse."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pandas as pd
 from commod.dashboard.text.language import declared, phrase
 from commod.dashboard.text.stories import called, extremes, of_100
 from commod.datasets import TaskSpec
+from commod.decisions import VERDICTS
 from commod.experiments import Scene
 from commod.metrics import compared_groups
 from commod.metrics.figures import CRITERIA
@@ -146,3 +147,27 @@ def cost_of_limits(
 def score_in_words(score: float) -> str:
     """A score in percent; never 0 or 100, which no model gives."""
     return "<0.1%" if score < 0.0005 else ">99.9%" if score > 0.9995 else f"{score:.1%}"
+
+
+def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
+    """How many requirements a model meets, of those that apply to it, in one sentence."""
+    met, failed, untold, beside = ((checked["verdict"] == name).sum() for name in VERDICTS)
+    total = len(checked) - beside
+    measured = checked["value"][checked["verdict"] == "cannot tell"].notna().all()  # so that people would settle it
+    cannot = f"cannot be determined with {people:,} people" if measured else "cannot be determined"
+    if not total:
+        return f"Nothing that is required applies to {subject[0].lower()}{subject[1:]}: nobody's decision changes."
+    if total == 1:
+        verb = "meets" if met else "does not meet" if failed else "may or may not meet"
+        parts = [f"{subject} {verb} the one requirement{' that applies' if beside else ''}"]
+        parts += [f"it {cannot}"] if untold else []
+    else:
+        every = "both" if total == 2 else f"all {total}"
+        count = every if total in (met, failed) else f"{met if met or not failed else failed} of {total}"
+        parts = [f"{subject} {'fails' if failed and not met else 'meets'} {count} requirements"]
+        parts[0] += " that apply" if beside else ""
+        parts += [f"fails {failed}"] if failed and met else []
+        parts += [f"{untold} {cannot}"] if untold else []
+    if beside:
+        parts.append(f"{beside} {'does' if beside == 1 else 'do'} not apply, as nobody's decision changes")
+    return f"{'; '.join(parts)}."

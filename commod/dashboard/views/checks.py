@@ -174,27 +174,3 @@ def lines_of_verdicts(checked: pd.DataFrame) -> str:
 def first_capital(wanted: str) -> str:
     """A requirement at the beginning of a line; f stays f."""
     return wanted if wanted.startswith("f ") else with_capital(wanted)
-
-
-def verdict_in_words(checked: pd.DataFrame, people: int, subject: str) -> str:
-    """How many requirements a model meets, of those that apply to it, in one sentence."""
-    met, failed, untold, beside = ((checked["verdict"] == name).sum() for name in VERDICTS)
-    total = len(checked) - beside
-    measured = checked["value"][checked["verdict"] == "cannot tell"].notna().all()  # so that people would settle it
-    cannot = f"cannot be determined with {people:,} people" if measured else "cannot be determined"
-    if not total:
-        return f"Nothing that is required applies to {subject[0].lower()}{subject[1:]}: nobody's decision changes."
-    if total == 1:
-        verb = "meets" if met else "does not meet" if failed else "may or may not meet"
-        parts = [f"{subject} {verb} the one requirement{' that applies' if beside else ''}"]
-        parts += [f"it {cannot}"] if untold else []
-    else:
-        every = "both" if total == 2 else f"all {total}"
-        count = every if total in (met, failed) else f"{met if met or not failed else failed} of {total}"
-        parts = [f"{subject} {'fails' if failed and not met else 'meets'} {count} requirements"]
-        parts[0] += " that apply" if beside else ""
-        parts += [f"fails {failed}"] if failed and met else []
-        parts += [f"{untold} {cannot}"] if untold else []
-    if beside:
-        parts.append(f"{beside} {'does' if beside == 1 else 'do'} not apply, as nobody's decision changes")
-    return f"{'; '.join(parts)}."

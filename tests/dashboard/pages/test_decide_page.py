@@ -16,7 +16,7 @@ from commod.dashboard.pages.decide.sign import NO_REASON, NOT_KEPT
 from commod.dashboard.pages.decide.uploaded_record import LINES, WHAT
 from commod.dashboard.pages.decide.verdict import TABLE, answer_in_words, worth_knowing
 from commod.dashboard.state.settings import defaults
-from commod.dashboard.views.checks import verdict_in_words
+from commod.dashboard.text.verdicts import verdict_in_words
 from commod.datasets import load_task
 from commod.decisions import (
     Facts,
@@ -81,7 +81,7 @@ def test_every_model_is_judged_by_every_requirement(decided):
         "Nobody worse off",
         "Decisions changed",
         "Accuracy",
-        "Four-fifths rule",
+        "Four-fifths rule, of “passes the bar”",
         "Setting",
     ]
     assert len(found["All together"]) == 4  # on the screen, f, COMMOD's best, Oracle ROC

@@ -138,7 +138,8 @@ def test_the_cheapest_fairness_is_to_treat_more_people_badly(stages):
     suspected = [changes.loc[1, "raised"], changes.loc[0, "raised"], changes["lowered"].sum()]
     assert [int(n) for n in re.findall(r"\d+", first)] == suspected
     assert "caucasian" not in " ".join(script.text(at))
-    more, fewer = map(int, re.findall(r"would need (\d+) worse .*? or (\d+) better", script.explanation(at)[1])[0])
+    harm = re.findall(r"with (\d+) worse decisions, or with (\d+) better", script.explanation(at)[1])
+    more, fewer = map(int, harm[0])
     assert more < fewer
     table, level = groups_of_model(at.after), figure(at.after, "p_rule")
     rate0, rate1 = table["positive"]

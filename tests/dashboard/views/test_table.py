@@ -79,7 +79,7 @@ def quick_shap(monkeypatch):
     monkeypatch.setattr(tasks.shap, "function", lambda result, report: comparison)
     person = features.set_index(pd.Index(["lsat", "ugpa"]))
     person.attrs["average"] = -0.2
-    monkeypatch.setattr(accounts, "_shap_values", lambda person_: person)
+    monkeypatch.setattr(accounts, "result_of", lambda *_: person)
     yield
     service.queue().forget(lambda key: key[0] == "shap")  # it is not SHAP's
 

@@ -24,8 +24,8 @@ from commod.dashboard.pages.decide.models import (
 from commod.dashboard.pages.decide.verdict import answer_in_words, paint_table
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.verdicts import verdict_in_words
 from commod.dashboard.views import methods as sweeps
-from commod.dashboard.views.checks import verdict_in_words
 from commod.decisions import Requirements
 from commod.experiments import Sweep, checks
 from commod.uploads.limits import count_of

@@ -12,9 +12,9 @@ from commod.dashboard.pages.decide.uploaded_record import draw_uploaded_record
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip, words
+from commod.dashboard.text.verdicts import verdict_in_words
 from commod.dashboard.views import frame
 from commod.dashboard.views import methods as sweeps
-from commod.dashboard.views.checks import verdict_in_words
 from commod.dashboard.views.model import current_model
 
 # Words of the verdicts.

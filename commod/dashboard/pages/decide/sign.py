@@ -18,8 +18,8 @@ from commod.dashboard.state.decision import draft, sign, signed_decision
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
+from commod.dashboard.text.verdicts import verdict_in_words
 from commod.dashboard.views.chart import offer
-from commod.dashboard.views.checks import verdict_in_words
 from commod.decisions import DecisionError, Requirements, Signature, confirmation, is_of, make_record, record_json
 from commod.decisions.record import MAX_TEXT
 from commod.uploads.limits import count_of

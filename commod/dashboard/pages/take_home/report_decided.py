@@ -9,7 +9,7 @@ import pandas as pd
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.settings import in_words
-from commod.dashboard.views.checks import verdict_in_words
+from commod.dashboard.text.verdicts import verdict_in_words
 from commod.dashboard.views.impact import impact_in_words
 from commod.decisions import (
     RULES,
