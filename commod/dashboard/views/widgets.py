@@ -17,7 +17,12 @@ def button(label: str, icon: str, do: Callable[..., None], *args: Any, **how: An
 
 
 def select(label: str, titles: Mapping[Any, str], *, place: Any = st, **how: Any) -> Any:
-    """A box to choose one of the keys from, each shown by its title."""
+    """A box to choose one of the keys from, each shown by its title.
+
+    A browser sends the title: after a change of language still the old one, which is no choice.
+    """
+    if take := how.get("on_change"):
+        how["on_change"] = lambda: take() if st.session_state.get(how["key"]) in titles else None
     return place.selectbox(label, list(titles), format_func=titles.__getitem__, **how)
 
 

@@ -278,6 +278,19 @@ def test_who_comes_back_from_other_data_finds_the_step_as_it_was_left():
     assert app.query_params["data"] == "compas"  # their own setting stays, until they press something here
 
 
+def test_another_language_keeps_the_lesson_though_the_browser_sends_its_old_title():
+    app = fine(run(LESSON, answers="40"))
+    titles = app.sidebar.selectbox(key="lesson_choice").options
+    app = fine(app.sidebar.button(key="speak_fr").click().run())
+    choice = app.sidebar.selectbox(key="lesson_choice")
+    assert choice.options != titles
+    choice.options = titles
+    app = fine(choice.set_value(titles[0]).run())
+    assert app.query_params["answers"] == "40"
+    assert "lesson" not in app.query_params
+    assert app.sidebar.selectbox(key="lesson_choice").value == FIRST
+
+
 def test_another_scenario_is_chosen_in_the_sidebar_and_each_keeps_its_answers(folder):
     app = fine(run(LESSON, answers="40"))
     choice = app.sidebar.selectbox(key="lesson_choice")
