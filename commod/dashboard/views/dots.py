@@ -42,8 +42,13 @@ def draw_story(result: FitResult) -> None:
     st.markdown(f"{title}{escape_markdown(story(session.language(), spec))} {say('explore.models')}")
 
 
-def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> Callable[[], None]:
-    """Draw the first picture, with the trained models of its `line`; returns what draws its caption and table."""
+def draw_dots(
+    result: FitResult, line: list[FitResult], sweep: Sweep | None, *, brief: bool = False
+) -> Callable[[], None]:
+    """Draw the first picture, with the trained models of its `line`; returns what draws its caption and table.
+
+    In `brief`, the verdict keeps back what speaks against the changes: a lesson asks for that.
+    """
     language, spec, settings = session.language(), result.task.spec, result.settings
     access = session.access()
     movable = access.allows("lambda_fair")
@@ -75,6 +80,7 @@ def draw_dots(result: FitResult, line: list[FitResult], sweep: Sweep | None) -> 
             "before": say("picture.before"),
             "good": spec.favourable == 1,
             "fixed": not movable,
+            "brief": brief,
             "drawn": {"line": len(line), "frontier": len(sweep.models) if sweep else 0, "current": 1, "deployed": 1},
             "marks": {kind: say_declared(mark) for kind, mark in _MARKS.items()},
         },

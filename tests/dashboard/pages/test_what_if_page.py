@@ -147,7 +147,7 @@ def test_the_model_may_change_and_the_person_stays():
     app = run(PAGE, person="17")
     lsat(app).set_value(40.0).run()
     fine(app.select_slider(key="set_lambda_fair").set_value(0.0).run())
-    assert (scores(app)[2], lsat(app).value, app.query_params["person"]) == ("1.00", 40.0, "17")
+    assert (scores(app)[2], lsat(app).value, app.query_params["person"]) == ("1.000", 40.0, "17")
     assert any("No edit of a single feature" in info.value for info in app.info)
     assert app.button(key="what_if_random").disabled
 

@@ -256,7 +256,7 @@ def _concepts(at: StepModels) -> None:
 
 _PICTURES: dict[str, Callable[[StepModels], None]] = {
     "groups": _groups,
-    "dots": lambda at: draw_dots(at.live, [], None)(),  # they follow the slider while it moves
+    "dots": lambda at: draw_dots(at.live, [], None, brief=True)(),  # they follow the slider while it moves
     "curve": _curve,
     "figures": lambda at: draw_figures(at.live),
     "changes": lambda at: draw_changes(at.live),

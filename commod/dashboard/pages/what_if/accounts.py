@@ -69,7 +69,7 @@ def _arithmetic(person: Person) -> str:
         return _minus(f"The balance is {row['balance']:+.2f}, so g says “{says}” and {does}. Dashed: the line, {line}.")
     shift = f", plus s = {row['shift']:+.2f}" if person.result.g.has_shift else ""
     turns = f"Across the dashed line ({line}) the decision turns."
-    return _minus(f"{turns} g's distance from it: f's times r = {row['ratio']:.2f}{shift}.")
+    return _minus(f"{turns} g's distance from it: f's times r = {row['ratio']:.3f}{shift}.")
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:

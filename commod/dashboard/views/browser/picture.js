@@ -157,9 +157,10 @@ class Picture {
       dots.forEach((each, n) => this.paint(each, n < now - raised ? 0 : n < now ? 1 : n < now + lowered ? 2 : 3));
     });
     this.box.classList.toggle("partial", !picture.complete);
-    const lead = verdict.indexOf(":") + 1, [strong, rest] = this.verdict.children;
-    strong.textContent = verdict.slice(0, lead);
-    rest.textContent = verdict.slice(lead);
+    const said = this.data.brief ? verdict.match(/^.*?[.](?= |$)/)?.[0] ?? verdict : verdict;
+    const lead = said.indexOf(":") + 1, [strong, rest] = this.verdict.children;
+    strong.textContent = said.slice(0, lead);
+    rest.textContent = said.slice(lead);
   }
 
   // 0: positive as before, 1: positive now, 2: negative now, 3: negative as before
