@@ -11,12 +11,12 @@ from msgspec import convert
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.decide import models, sign
-from commod.dashboard.pages.decide.models import form_of, keeping
 from commod.dashboard.pages.decide.sign import NO_REASON, NOT_KEPT
 from commod.dashboard.pages.decide.uploaded_record import LINES, WHAT
 from commod.dashboard.pages.decide.verdict import TABLE, answer_in_words, worth_knowing
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.verdicts import verdict_in_words
+from commod.dashboard.views.methods import form_of, keeping
 from commod.datasets import load_task
 from commod.decisions import (
     Facts,
