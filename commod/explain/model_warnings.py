@@ -201,7 +201,7 @@ def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: f
     known = groups >= 0
     cells = np.bincount(2 * groups[known] + labels[known], minlength=2 * len(task.groups)) * scale
     smallest = int(np.argmin(cells))
-    in_test = 0.3 * cells[smallest]
+    in_test = task.test_share * cells[smallest]
     if in_test >= LEAST_PEOPLE:
         return None
     group, outcome = task.groups[smallest // 2], task.spec.outcomes[smallest % 2]
@@ -213,7 +213,7 @@ def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: f
             f"Nobody of {group}{of_some} has “{outcome}”, so there is no {rate} positive rate of this group, and "
             "equalized odds cannot be measured for it. Put it together with another group, or bring more rows.",
         )
-    about = count_of(round(cells[smallest]), "person", "people")
+    about = count_of(round(cells[smallest]), "person", "people") + " not sealed" * (task.sealed is not None)
     return Concern(
         "few",
         f"{group} with “{outcome}”: about {about}, some {in_test:.0f} in the test part. What the pages say of so few "

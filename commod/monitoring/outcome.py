@@ -1,4 +1,4 @@
-"""What a later look comes to, in words: still true, not any more, or cannot tell; and what moved."""
+"""What a later look comes to, in words: still true, not as it was, not any more, or cannot tell; and what moved."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -23,25 +23,31 @@ from commod.wording import some_of, with_capital
 SEEN = 0.1
 # Figures that are named, of those that moved.
 NAMED = 3
+MOVED = "Not as it was"  # the title where figures moved, whatever became of what is required
 
 
 class Outcome(NamedTuple):
     """Whether what was found about a model is still true."""
 
-    kind: Literal["holds", "broken", "unknown"]
-    title: str  # "Still true", "Not any more", "Cannot tell", or "Not true, as before" for what failed earlier, too
+    kind: Literal["holds", "broken", "unknown"]  # where anything is required, by that alone
+    title: str  # `MOVED`, "Still true", "Not any more", "Cannot tell", or "Not true, as before"
     why: str  # in a sentence
     mentioned: tuple[Any, ...] = ()  # the rows of what was checked whose sentences it has
 
 
-def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") -> Outcome:
-    """The bottom line: by requirements (`checked` is from `check_then_and_now`) or, if it is empty, by what moved.
+def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "", nightly: bool = False) -> Outcome:
+    """The bottom line: what moved, unless it is `nightly`, and what is required (`checked`, of `check_then_and_now`).
 
     `other_model` says why the model is not the one of the decision, if it is not: then nothing can be said of that one.
     """
     if other_model:
         return Outcome("unknown", "Cannot tell", other_model)
-    return _by_requirements(checked) if len(checked) else _by_what_moved(found)
+    moved = _by_what_moved(found)
+    required = _by_requirements(checked) if len(checked) else moved
+    if checked.empty or nightly or moved.title != MOVED:  # in many nights, some figure moves by chance
+        return required
+    text = f"{moved.why} What is required: {required.title.lower()}. {with_capital(required.why)}"
+    return required._replace(title=MOVED, why=text)
 
 
 class Judged(NamedTuple):
@@ -49,7 +55,7 @@ class Judged(NamedTuple):
 
     outcome: Outcome
     headline: str  # what became of the main figure
-    moved: str  # how many columns moved and, where the outcome has not said it, figures
+    moved: str  # how many columns moved and, where the outcome has not counted them, figures
     left_out: str  # who is not counted; empty if all are
     checked: pd.DataFrame  # from `check_then_and_now`; empty if nothing is required
     signature: pd.DataFrame | None  # from `check_signature`; None without a decision
@@ -72,8 +78,8 @@ def judge(
         checked = check_then_and_now(required, found.old_facts, facts or found.facts, record, looks)
     lines = None if record is None else check_signature(record, found)
     other = "" if lines is None or lines["agrees"].all() else signature_in_words(lines)
-    moved = moved_in_words(found) if len(checked) else drift_in_words(found)  # without, the outcome has said it
-    outcome = outcome_of(found, checked, other_model=other)
+    outcome = outcome_of(found, checked, other_model=other, nightly=bool(looks))
+    moved = drift_in_words(found) if outcome.title == MOVED or checked.empty else moved_in_words(found)
     return Judged(outcome, headline(found), moved, rows_left_out_in_words(found), checked, lines)
 
 
@@ -118,11 +124,11 @@ def _by_what_moved(found: Watched) -> Outcome:
         few = ", ".join(f"{group} ({count_of(people, 'person', 'people')})" for group, people in small.items())
         text = f"There are too few new people of {few}: a group is compared from {SCARCE} people on."
         return Outcome("unknown", "Cannot tell", f"{text} {counted}.")
-    if row["moved"]:
-        return Outcome("broken", "Not any more", f"{with_capital(name)} moved more than chance explains.")
-    if len(far):
-        text = f"{len(far)} of {count_of(len(figures), 'figure')} moved further than chance explains"
-        return Outcome("broken", "Not any more", f"{text}: {_largest(far)}. {with_capital(name)} did not.")
+    if row["moved"] or len(far):
+        text = f"{moved} of {count_of(len(figures), 'figure')} {by_chance}. {with_capital(name)} "
+        text += "is one of them, and would count even alone" if row["moved"] else "is not one of them"
+        named = far if len(far) else figures[figures["moved"]]
+        return Outcome("broken", MOVED, f"{text}. Furthest: {_largest(named)}.")
     if figure is not (wanted := _trained_for(found)):
         text = f"{with_capital(figure_in_words(wanted))} cannot be measured on this batch"
         return Outcome("unknown", "Cannot tell", f"{text}. {counted}.")
@@ -143,7 +149,9 @@ def _largest(figures: pd.DataFrame) -> str:
     for row in first.itertuples():
         figure = FIGURES.get(row.figure)
         old, new = (figure.show(each) if figure else f"{each:.1%}" for each in (row.old, row.new))
-        sentences.append(f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({old} to {new})")
+        if new.endswith("%") and f"{row.old:.0%}" != f"{row.new:.0%}":
+            old, new = f"{100 * row.old:.0f}", f"{100 * row.new:.0f} of 100"
+        sentences.append(f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({new}, not {old})")
     return ", ".join(sentences) + (" and others" if len(figures) > NAMED else "")
 
 
@@ -188,16 +196,12 @@ def headline(found: Watched) -> str:
     now, then = figure.show(row["new"]), figure.show(row["old"])
     interval = f"{figure.show(row['new_low'])} to {figure.show(row['new_high'])}".replace("%", "", 1)
     people, text = count_of(found.people, "new person", "new people"), figure_in_words(figure)
-    return f"On {people} {text} is {now} ({interval}); it was {then}: {difference_in_words(figure, row)}"
-
-
-def difference_in_words(figure: Figure, row: Any) -> str:
-    """By how much a value moved, and whether chance explains it."""
-    by = figure.show_difference(abs(row["difference"])).lstrip("+")
+    text = f"On {people} {text} is {now} ({interval}); it was {then}"
     if not row["moved"]:
         low, high = (figure.show_difference(row[end]) for end in ("low", "high"))
-        return f"chance may explain the difference ({low.removesuffix(' points')} to {high})."
-    return f"{'higher' if row['difference'] > 0 else 'lower'} by {by}, more than chance explains."
+        return f"{text}: chance may explain the difference ({low.removesuffix(' points')} to {high})."
+    by = figure.show_difference(abs(row["difference"])).lstrip("+")
+    return f"{text}: {'higher' if row['difference'] > 0 else 'lower'} by {by}, more than chance explains."
 
 
 def moved_in_words(found: Watched) -> str:
@@ -208,7 +212,10 @@ def moved_in_words(found: Watched) -> str:
 
 def _moved_by_chance(found: Watched) -> tuple[int, str]:
     text = f"moved more than chance explains; 1 in 20 (about {0.05 * len(found.figures):.0f}) would by chance alone"
-    return int(found.figures["moved"].sum()), text
+    moved = int(found.figures["moved"].sum())
+    if moved and not far_beyond_chance(found.figures).any():
+        text += ", and none moved far enough to stand out among so many"
+    return moved, text
 
 
 def drift_in_words(found: Watched) -> str:

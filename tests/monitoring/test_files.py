@@ -72,7 +72,11 @@ def test_exit_codes(files, law, capsys):
     assert "--state goes with --requirements" in capsys.readouterr().err
     law.batch.assign(lsat=law.batch["lsat"] - 8).to_csv(files[1], index=False)
     assert run(files) == 1  # nothing is required, and the figure moved
-    assert capsys.readouterr().out.startswith("Not any more: ")
+    assert capsys.readouterr().out.startswith("Not as it was: ")
+    assert run(files, '{"changed": 0.9}') == 0  # by what is required
+    said = capsys.readouterr().out
+    assert said.startswith("Not as it was: ")
+    assert "What is required: still true. On these people the requirement holds." in said
 
 
 def test_a_column_may_be_called_as_the_app_shows_it(files, law, capsys):

@@ -104,8 +104,8 @@ def test_without_requirements_what_moved_decides(law, found):
     assert outcome_of(moved_by(found, 0.01, 0.05), NOTHING).title == "Still true"
     assert outcome_of(moved_by(found, 0.01, 0.2), NOTHING).title == "Cannot tell"
     shifted = outcome_of(watch(law.model, law.batch.assign(lsat=law.batch["lsat"] - 8)), NOTHING)
-    assert (shifted.kind, shifted.title) == ("broken", "Not any more")
-    assert "The P-Rule moved more than chance explains." in shifted.why
+    assert (shifted.kind, shifted.title) == ("broken", "Not as it was")
+    assert "The P-Rule is one of them, and would count even alone." in shifted.why
     blind = outcome_of(watch(law.model, law.batch.drop(columns=["race", "pass_bar"])), NOTHING)
     assert (blind.kind, blind.why[:49]) == ("unknown", "The P-Rule cannot be measured on this batch. Of 6")
 
@@ -128,10 +128,32 @@ def test_far_beyond_chance_asks_for_more_the_more_is_compared(found):
     far = main.index[main["figure"] == "accuracy"]
     main.loc[far, ["difference", "low", "high", "moved"]] = [-0.2, -0.24, -0.16, True]
     outcome = outcome_of(replace(found, figures=main), NOTHING)
-    assert outcome.title == "Not any more"
-    assert outcome.why.startswith("2 of 32 figures moved further than chance explains")
-    assert "Accuracy (71.4% to 73.8%)" in outcome.why
-    assert outcome.why.endswith("The P-Rule did not.")
+    assert outcome.title == "Not as it was"
+    assert outcome.why.startswith("2 of 32 figures moved more than chance explains")
+    assert "The P-Rule is not one of them. Furthest: Accuracy (74 of 100, not 71)" in outcome.why
+
+
+def test_the_headline_says_what_moved_whatever_became_of_what_is_required(law, found):
+    shifted = watch(law.model, law.batch.assign(lsat=law.batch["lsat"] - 8))
+    moved = outcome_of(shifted, NOTHING).why
+    for required, kind, state in (
+        (Requirements(changed=0.9), "holds", "still true. On these people the requirement holds."),
+        (Requirements(changed=0.0001), "broken", "not true, as before. At most 0.01% of the decisions changed: failed"),
+    ):
+        rows = checked(shifted, required)
+        outcome = outcome_of(shifted, rows)
+        assert (outcome.kind, outcome.title) == (kind, "Not as it was")
+        assert outcome.why.startswith(f"{moved} What is required: {state}")
+        assert outcome_of(shifted, rows, nightly=True).title != "Not as it was"  # some night a figure moves by chance
+
+
+def test_a_count_that_chance_may_explain_says_so(found):
+    figures = moved_by(found, 0.0, 0.05).figures
+    near = figures["figure"].eq("accuracy")
+    figures.loc[near, ["difference", "low", "high", "moved"]] = [0.05, 0.001, 0.099, True]
+    outcome = outcome_of(replace(found, figures=figures), NOTHING)
+    assert outcome.title == "Still true"
+    assert outcome.why.endswith("and none moved far enough to stand out among so many.")
 
 
 def test_a_group_of_a_few_people_settles_nothing(law):

@@ -15,19 +15,22 @@ from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.scheduling import SLOW_POLL
 from commod.dashboard.jobs.service import get, ready_in, submit, watch
-from commod.dashboard.state.controls import join
+from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, defaults, features_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.widgets import button
 from commod.datasets import load_task
+from commod.decisions import Requirements
 from commod.experiments import Sweep
 from commod.experiments.scene import SceneKey
 from commod.experiments.sweep import Cell, lines_of, tuned_form
 from commod.models.competitors import FAMILIES, METHODS, available_methods
 from commod.models.competitors.registry import two_groups_in_words
 
+# Of COMMOD in the form in use, whose best can be taken over.
+BEST = ", best"
 # What limits COMMOD's update, as `commod.experiments.sweep.lines_of` takes it.
 Form = tuple[tuple[str, Any], ...]
 # What the paper compares, COMMOD counting decisions, and the Bayes rule of the paper's theory; the others are one click
@@ -113,6 +116,20 @@ def own_method(settings: Settings) -> str:
 def own_form(settings: Settings, limits: Form = ()) -> Form:
     """The same as arguments of its sweep, with what limits the update; the affine form is no method of its own."""
     return (*((("update", "affine"),) if settings.update == "affine" else ()), *limits)
+
+
+def keeping(settings: Settings, required: Requirements) -> Settings:
+    """The same with an update that keeps the required features out, and to the required direction."""
+    out = {*split(settings.without), *required.kept_out}
+    known = features_of(settings.task_name)
+    direction = required.direction or settings.direction
+    return replace(settings, direction=direction, without=join(name for name in known if name in out))
+
+
+def form_of(settings: Settings, required: Requirements) -> Form:
+    """What the requirements limit COMMOD's update to, as its sweep takes it."""
+    arguments = keeping(settings.free(), required).commod_arguments()
+    return tuple((name, arguments[name]) for name in ("direction", "favourable", "features") if name in arguments)
 
 
 def on_explore(settings: Settings, cell: Cell) -> Settings:

@@ -1,5 +1,6 @@
 """The Decide page, headless."""
 
+import itertools
 import re
 from dataclasses import replace
 
@@ -11,12 +12,12 @@ from msgspec import convert
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.decide import models, sign
-from commod.dashboard.pages.decide.models import form_of, keeping
 from commod.dashboard.pages.decide.sign import NO_REASON, NOT_KEPT
 from commod.dashboard.pages.decide.uploaded_record import LINES, WHAT
-from commod.dashboard.pages.decide.verdict import TABLE, answer_in_words, worth_knowing
+from commod.dashboard.pages.decide.verdict import TABLE, _together, answer_in_words, worth_knowing
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.verdicts import verdict_in_words
+from commod.dashboard.views.methods import form_of, keeping
 from commod.datasets import load_task
 from commod.decisions import (
     Facts,
@@ -233,6 +234,23 @@ def candidate(name, verdicts, better=0, collapse=""):
 def test_a_collapsed_model_is_called_so_beside_what_it_meets():
     one = candidate("lpp", ["pass"], collapse="It decides everybody alike.")
     assert sign.standing(one, "It") == "It meets the one requirement. It decides everybody alike."
+
+
+def test_a_single_requirement_is_not_counted():
+    one, two = candidate("lpp", ["cannot tell"]), candidate("lpp", ["cannot tell", "pass"])
+    assert _together(one)[1:] == ("? cannot tell", "")
+    assert _together(two)[1:] == ("? cannot tell", "meets 1 of 2\n1 not known")
+
+
+def test_a_column_keeps_its_side_while_more_methods_come(monkeypatch):
+    verdicts = {"lpp": "fail", "hardt": "pass", "oracle_roc": "cannot tell"}
+    monkeypatch.setattr(models, "best_of", lambda settings, result, name, required: candidate(name, [verdicts[name]]))
+    result, seen = fit_result(defaults("law_school")), []
+    for count in range(1, len(verdicts) + 1):
+        sweeps = {name: name for name in list(verdicts)[::-1][:count]}
+        seen.append([one.name for one in models.candidates_in_order(result.settings, result, sweeps, Requirements())])
+    for fewer, more in itertools.pairwise(seen):
+        assert [name for name in more if name in fewer] == fewer
 
 
 def test_it_is_said_if_no_other_model_meets_everything():

@@ -98,7 +98,12 @@ def test_a_shift_on_purpose_is_said_and_seen():
     assert "left out on purpose" in captions(app)
     assert "The score of f is distributed quite differently than before" in words(app)
     assert "of the 10 columns and scores are distributed differently" in words(app)
-    assert app.warning[0].value.startswith("**Demo: Not any more.** 7 of 32 figures moved further than chance explains")
+    assert app.warning[0].value.startswith("**Demo: Not as it was.** 10 of 32 figures moved more than chance explains")
+    assert "everyone (34 of 100, not 54)" in app.warning[0].value
+    later = fine(run(PAGE, req="p_rule:0.8"))
+    assert later.warning[0].value.startswith("**Demo: Not as it was.** 10 of 32")
+    said = later.warning[0].value.replace("\\", "")
+    assert "What is required: cannot tell. P-Rule 0.762, at least 0.8 required" in said
 
 
 def test_a_batch_for_the_model_of_the_sliders():

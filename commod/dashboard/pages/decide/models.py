@@ -1,6 +1,6 @@
 """The models that can be decided for: that of the sliders, f as it is, and the best of every method."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,10 @@ from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
-from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
-from commod.dashboard.state.settings import Settings, features_of, in_words
+from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.views.methods import Form, label_of, on_explore, own_method
+from commod.dashboard.views.methods import BEST, label_of, on_explore, own_method
 from commod.dashboard.views.model import known_splits
 from commod.decisions import (
     BestModel,
@@ -39,10 +38,6 @@ from commod.models.competitors import METHODS
 SCREEN, KEPT_F = "screen", "f"
 # What is said of a model that changes nobody.
 AS_F = "the same decisions as f"
-# Of COMMOD in the form in use, whose best can be taken over.
-BEST = ", best"
-# In the order in which models stand side by side.
-_ORDER: dict[Verdict, int] = {"pass": 0, "does not apply": 1, "cannot tell": 2, "fail": 3}
 
 # Scenes and criteria on which the others are refitted, too: it takes a minute and more, so somebody has to ask for it.
 asked_refits: PageState[set[tuple[SceneKey, str]]] = PageState("decide_refits", set)
@@ -102,20 +97,6 @@ class Candidate:
     def met(self) -> int:
         """How many requirements it meets; one that does not apply is not met."""
         return int((self.checked["verdict"] == "pass").sum())
-
-
-def keeping(settings: Settings, required: Requirements) -> Settings:
-    """The same with an update that keeps the required features out, and to the required direction."""
-    out = {*split(settings.without), *required.kept_out}
-    known = features_of(settings.task_name)
-    direction = required.direction or settings.direction
-    return replace(settings, direction=direction, without=join(name for name in known if name in out))
-
-
-def form_of(settings: Settings, required: Requirements) -> Form:
-    """What the requirements limit COMMOD's update to, as its sweep takes it."""
-    arguments = keeping(settings.free(), required).commod_arguments()
-    return tuple((name, arguments[name]) for name in ("direction", "favourable", "features") if name in arguments)
 
 
 def on_screen(result: FitResult, required: Requirements) -> Candidate:
@@ -180,10 +161,9 @@ def again(settings: Settings, result: FitResult, cell: Cell) -> list[ComputeTask
 def candidates_in_order(
     settings: Settings, result: FitResult, sweeps: dict[str, Sweep], required: Requirements
 ) -> list[Candidate]:
-    """The model of the sliders and f, then COMMOD's best unless that is it, then the others, the best first."""
+    """The model of the sliders and f, then COMMOD's best unless that is it, then the others in a fixed order."""
     shown = on_screen(result, required)
-    found = {name: best_of(settings, result, sweep, required) for name, sweep in sweeps.items()}
+    found = {name: best_of(settings, result, sweeps[name], required) for name in METHODS if name in sweeps}
     own = found.pop(own_method(settings), None)
-    others = sorted(found.values(), key=lambda one: (_ORDER[one.verdict], bool(one.collapse), -one.met))
     same = own is None or (own.there is not None and own.there.model() == result.settings)
-    return [shown, f_as_it_is(result, required), *([] if same or own is None else [own]), *others]
+    return [shown, f_as_it_is(result, required), *([] if same or own is None else [own]), *found.values()]

@@ -18,7 +18,6 @@ from commod.dashboard.pages.decide.models import (
     again,
     asked_refits,
     candidates_in_order,
-    form_of,
     offer_setting,
 )
 from commod.dashboard.pages.decide.verdict import answer_in_words, paint_table
@@ -56,7 +55,7 @@ class Beside:
         own = sweeps.own_method(self.settings)
         with st.expander("Choose the methods"):
             self.names = list(dict.fromkeys([*sweeps.choose_methods(self.settings), own]))
-        self.form = sweeps.own_form(self.settings, form_of(self.settings, self.required))
+        self.form = sweeps.own_form(self.settings, sweeps.form_of(self.settings, self.required))
         self.found = sweeps.known(self.settings, self.names, self.form)
         self.progress = st.empty()
         self.candidates = self._candidates(self.found)

@@ -7,12 +7,12 @@ from functools import partial
 
 import streamlit as st
 
-from commod.dashboard.pages.decide.models import form_of, offer_setting
+from commod.dashboard.pages.decide.models import offer_setting
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views.methods import Form
+from commod.dashboard.views.methods import Form, form_of
 from commod.dashboard.views.pairs import Offer, bullets, in_peoples_words, offer_of
 from commod.dashboard.views.room import say_aloud
 from commod.decisions import ANSWERS, PairAnswer, Preference, Requirements

@@ -157,7 +157,7 @@ def _reason(one: Candidate) -> str:
     st.text_input(
         f"Why not {one.subject}",
         max_chars=MAX_LINE,
-        placeholder=f"If you leave this empty: {unsaid}",
+        placeholder=f"Empty means: {NO_REASON}",
         **mirrored(f"sign_why_{one.name}", reason, take),
     )
     return reason or unsaid

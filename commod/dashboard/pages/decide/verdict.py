@@ -8,12 +8,13 @@ import streamlit as st
 from markupsafe import Markup
 
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, keeping, offer_setting
+from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, offer_setting
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import piece, style
 from commod.dashboard.views.checks import changing_table, first_capital, lines_of_verdicts
 from commod.dashboard.views.impact import BEYOND, FOUR_FIFTHS, impact_in_words
+from commod.dashboard.views.methods import keeping
 from commod.decisions import RULES, VERDICTS, Requirements, met_in_words
 from commod.decisions.verdicts import rounded
 from commod.explain.checks import Answer
@@ -117,9 +118,10 @@ def _together(one: Candidate) -> tuple[str, str, str]:
     sign = f"{VERDICTS[one.verdict]} {one.verdict}"
     if one.collapse:
         return "fail", "✗ collapsed", one.collapse
-    text = f"meets {met_in_words(one.checked['verdict'])}"
+    several = len(one.checked) > 1  # else the next row says it
+    text = f"meets {met_in_words(one.checked['verdict'])}" if several else ""
     untold = int((one.checked["verdict"] == "cannot tell").sum())
-    return _KINDS[one.verdict], sign, f"{text}\n{untold} not known" if untold else text
+    return _KINDS[one.verdict], sign, f"{text}\n{untold} not known" if untold and several else text
 
 
 def _impact(one: Candidate, result: FitResult) -> tuple[str, str, str]:

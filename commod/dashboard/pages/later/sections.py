@@ -14,7 +14,7 @@ from commod.dashboard.views.tiles import tile_of
 from commod.decisions import VERDICTS, Requirements
 from commod.metrics.figures import CRITERIA, key_figures
 from commod.monitoring import Judged, Watched, judge
-from commod.monitoring.outcome import due_in_words, signature_in_words
+from commod.monitoring.outcome import MOVED, due_in_words, signature_in_words
 
 ADVICE = {
     "holds": "nothing now. Look again when more people have come.",
@@ -31,9 +31,10 @@ def draw_outcome(found: Watched, judged: Judged, *, demo: bool) -> None:
         "broken": (st.warning, ":material/close:"),
         "unknown": (st.info, ":material/question_mark:"),
     }
-    box, icon = boxes[outcome.kind]
+    kind = "broken" if outcome.title == MOVED else outcome.kind
+    box, icon = boxes[kind]
     is_other = judged.signature is not None and not judged.signature["agrees"].all()
-    advice = "Bring the model that was signed." if is_other else ADVICE[outcome.kind]
+    advice = "Bring the model that was signed." if is_other else ADVICE[kind]
     box(f"**{'Demo: ' * demo}{outcome.title}.** {escape_markdown(outcome.why)}\n\n**What to do:** {advice}", icon=icon)
     st.markdown(escape_markdown(judged.headline))
     if judged.left_out:
@@ -53,7 +54,11 @@ def draw_tiles(found: Watched) -> None:
             row = rows.loc[key].to_dict()
             now = {"g": row["new"], "g_low": row["new_low"], "g_high": row["new_high"], "difference": row["difference"]}
             tile = tile_of(figure, {**now, "difference_low": row["low"], "difference_high": row["high"]})
-            tiles.append(tile | {"delta_arrow": "off" if row["low"] <= 0 <= row["high"] else "auto"})
+            # A minus sign, not a hyphen: Streamlit then has to be told the way and the colour.
+            way, better = ("down", "inverse") if row["difference"] < 0 else ("up", "normal")
+            color = {"off": "off", better: "green"}.get(tile["delta_color"], "red")
+            delta = {"delta": tile["delta"].replace("-", "−"), "delta_color": color}
+            tiles.append(tile | delta | {"delta_arrow": way if row["moved"] else "off"})
     for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
         cell.metric(**tile)
     st.caption(tip("later_tiles", people=found.people, old_people=found.old_people))
@@ -114,7 +119,7 @@ COLUMNS = Table(
         "unseen": ("People with a value that nobody had before", ","),
     },
 )
-MOVED = {True: "more than chance explains", False: "chance may explain it"}
+BY_CHANCE = {True: "more than chance explains", False: "chance may explain it"}
 DRIFTS = {"stable": "as it was", "look": "asks for a look", "shifted": "a shift"}
 MODELS = {"f": "f", "g": "g", "change": "g against f"}
 # Sentences on columns; the table has all of them.
@@ -124,12 +129,12 @@ MAX_SENTENCES = 8
 def draw_moved(found: Watched, summary: str) -> None:
     """Every figure, and every column and score; `summary` counts them."""
     st.header("What moved")
-    figures = found.figures
-    fold(FIGURES, figures.assign(text=figures["moved"].map(MOVED), model=figures["model"].map(MODELS)))
     st.markdown(escape_markdown(summary))
     drifted = found.drift[(found.drift["drift"] != "stable") | (found.drift["unseen"] > 0)]
     for sentence in drifted["sentence"].head(MAX_SENTENCES):
         st.markdown(f"- {escape_markdown(sentence)}")
+    figures = found.figures
+    fold(FIGURES, figures.assign(text=figures["moved"].map(BY_CHANCE), model=figures["model"].map(MODELS)))
     fold(COLUMNS, found.drift.assign(text=found.drift["drift"].map(DRIFTS)))
     st.caption(tip("stability_index"))
 

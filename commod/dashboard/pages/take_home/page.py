@@ -26,6 +26,7 @@ from commod.dashboard.state.recipe import to_python
 from commod.dashboard.state.settings import Settings, in_words, limits_in_words
 from commod.dashboard.text.escape import escape_markdown, safe_csv
 from commod.dashboard.views import frame
+from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.chart import offer
 from commod.dashboard.views.model import current_model
 from commod.datasets import is_shipped
@@ -34,9 +35,7 @@ from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
 
 LOADER = "commod_portable.py"
-# Of a report, in bytes, as measured over the data sets: it is made when it is asked for.
-REPORT_SIZE = 50_000
-# Of a test row among the predictions. Of more rows than this, nobody waits for refits to get them.
+# Bytes of a test row among the predictions. Of more rows than this, nobody waits for refits to get them.
 ROW_SIZE, MANY_ROWS = 70, 20_000
 
 
@@ -87,7 +86,7 @@ def exports(
             "Start here: verdicts, figures, who changed and why, what US and EU law asks for, and limits. To read, "
             "print or send on.",
             file_name(result, "bias_profile", "html"),
-            f"about {_size(REPORT_SIZE)}",
+            "one file",
             partial(_report, result, settings, code, required, record),
         ),
         Export(
@@ -267,9 +266,10 @@ def _decided(
     if not required:
         return Decided(record=record)
     facts = facts_of(result.scene, result.decisions, result.cell, refits)
-    swept = [found for name in METHODS if name != "commod" and (found := get(tasks.sweep(settings, name))) is not None]
-    rivals = tuple(best_under(required, result.scene, sweep) for sweep in swept)
-    return Decided(required, facts, rivals, record, 1 + sum(len(sweep.models) for sweep in swept))
+    known = sweeps.known(settings, list(METHODS), sweeps.own_form(settings, sweeps.form_of(settings, required)))
+    labels = [sweeps.label_of(name) + sweeps.BEST * (name == sweeps.own_method(settings)) for name in known]
+    rivals = tuple(zip(labels, (best_under(required, result.scene, sweep) for sweep in known.values()), strict=True))
+    return Decided(required, facts, rivals, record, 1 + sum(len(sweep.models) for sweep in known.values()))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

@@ -42,7 +42,7 @@ class Decided:
 
     requirements: Requirements = NOTHING_REQUIRED
     facts: Facts | None = None  # of the model, where anything is required
-    rivals: tuple[BestModel, ...] = ()  # of the methods whose sweeps were there, the best model under the requirements
+    rivals: tuple[tuple[str, BestModel], ...] = ()  # the best of each method whose sweep was there, by its title
     # The decision that was signed on these data, see `commod.decisions.make_record`.
     record: Mapping[str, Any] | None = None
     searched: int = 0  # models of all these methods
@@ -126,13 +126,13 @@ def _rivals(result: FitResult, decided: Decided, checked: pd.DataFrame) -> list[
     own = row("This model", in_words(result.settings), checked, result.decisions)
     others = [
         row(
-            METHODS[best.method].title,
+            label,
             f"{best.model.cell.words}{' (decides as f)' if best.is_f else ''}",
             best.checked,
             best.model.decisions_test,
             best.verdict,
         )
-        for best in decided.rivals
+        for label, best in decided.rivals
     ]
     return [own, row("f, as it is", "–", of_f, scene.decisions_test), *others]
 
