@@ -121,8 +121,8 @@ def _reference(settings: Settings, found: Match, n_test: int) -> str:
     if not fewest:
         return ""
     return (
-        f"Even with everyone's group known, no rule can expect to be as fair with fewer than about "
-        f"{fewest * n_test:,.0f} changes ({fewest:.1%}): a bound, not a method. "
+        f"At best, a rule that knows f's scores and everyone's group gets as fair with about {fewest * n_test:,.0f} "
+        f"changes ({fewest:.1%}): a bound, not a method. "
     )
 
 

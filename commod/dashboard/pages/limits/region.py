@@ -388,7 +388,7 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, form: M
         return words
     own = models[models["label"] == form.title]
     if own.empty:
-        return f"{words} No model of {form.in_sentence} that was tried is that fair."
+        return f"{words} {form.in_sentence} does not get there."
     best = own.loc[own["difference"].idxmax()]
     change = 100 * best["difference"]
     verb = f"loses **{-change:.1f}**" if change < 0 else f"gains **{change:.1f}**"
