@@ -258,7 +258,7 @@ def test_compare_takes_a_clicked_model_to_the_match_and_on_to_explore(open_page)
     matched = [own.locator("td").nth(i).inner_text().split("\n")[0].strip() for i in (0, 1)]
     for name, kind in (
         ("Trade-off as SVG", b"<svg"),
-        ("Segments as PNG", b"\x89PNG"),
+        ("Q1 to Q4 as PNG", b"\x89PNG"),
         ("Same people as SVG", b"<svg"),
     ):
         with page.expect_download() as download:

@@ -96,13 +96,13 @@ def _wins(claims: Sequence[Claim]) -> dict[str, int]:
     return {name: wins[name] for name in names}
 
 
-def wins_in_words(claims: Sequence[Claim]) -> str:
-    """In how many cells each method changes fewest."""
+def wins_in_words(claims: Sequence[Claim], own: str = "COMMOD") -> str:
+    """In how many cells each method changes fewest; `own`: what COMMOD is called."""
     wins = _wins(claims)
-    text = f"COMMOD changes the fewest decisions in {wins.pop('commod', 0)} of {count_of(len(claims), 'cell')}"
+    text = f"{own} changes the fewest decisions in {wins.pop('commod', 0)} of {count_of(len(claims), 'cell')}"
     won = [claim.place[0] for claim in claims if "commod" in claim.fewest]
     if won and max(won) <= 2 < max(claim.place[0] for claim in claims):
-        text += " (all in the two less fair quarters)"
+        text += " (all in Q1 and Q2, the less fair ones)"
     text += "".join(f", {METHODS[name].title} in {count}" for name, count in wins.items())
     return text + (" (a tie counts for each)" if any(len(claim.fewest) > 1 for claim in claims) else "")
 

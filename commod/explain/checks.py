@@ -112,7 +112,7 @@ _WORDS = {1 / 2: "half", 1 / 3: "a third"}
 # What a mark is called, and its sign. "open": nobody knows.
 MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
-    "predicted": ("as expected", "="),
+    "predicted": ("not clearly below prediction", "="),
     "look": ("look closer", "!"),
     "bad": ("problem", "✗"),
     "open": ("not known", "–"),
@@ -168,13 +168,13 @@ CHECKS: dict[str, Check] = {
         Check(
             "right",
             "How many changes are right?",
-            "Right as predicted",
+            "Right changes",
             "Of the decisions that changed, the share that now agrees with the record.",
             direction=1,
             fine=0.0,
             bad=-0.05,
-            rated="As expected: as many as f's own probabilities say, within chance. Problem: over 5 points fewer, "
-            "beyond chance.",
+            rated="Not clearly below prediction: if the share is below the one that f's own scores predict for these "
+            "people, chance can explain it. Problem: over 5 points below, beyond chance.",
             why="If f is calibrated, a change is right with one minus f's probability, whoever is changed. Fewer "
             "means that g changed people f was right about.",
             best="predicted",

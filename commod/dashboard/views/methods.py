@@ -1,7 +1,7 @@
 """Which methods the Compare page draws, and waiting for their sweeps."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -221,6 +221,12 @@ def cost_of(name: str) -> float:
 def label_of(name: str) -> str:
     """Title of a method, marked if it must know the group."""
     return METHODS[name].title + (" ○" if METHODS[name].needs_sensitive else "")
+
+
+def form_to_add(names: Collection[str]) -> str:
+    """That the other form of COMMOD can be added, if only one is among the methods."""
+    left = [method.in_sentence for name, method in METHODS.items() if method.is_commod and name not in names]
+    return f"{left[0]} can be added under “Methods shown”." if len(left) == 1 else ""
 
 
 def name_of(name: str) -> str:

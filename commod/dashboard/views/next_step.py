@@ -39,8 +39,7 @@ def begin_next_steps(
     """
     tried = _others(settings, result, is_bad=is_bad)
     # An offer never leads back to where one was taken.
-    new = {label: other for label, other in tried.items() if other.model() not in _left()}
-    others = {label: other for label, other in new.items() if session.can_go_to(other)}
+    others = {label: one for label, one in tried.items() if one.model() not in _left() and session.can_go_to(one)}
     left, found = set(others), Found()
 
     def paint(label: str, ticket: Ticket) -> list[Pending] | None:
@@ -91,7 +90,7 @@ def draw_for_checks(result: FitResult, found: Found) -> None:
     """For each check at hand with a bad mark, the step that mends it best, or that none does."""
     fair = _fair(found, result)
     for answer in _bad(result.at_hand):
-        _draw_for_check(answer, fair, {label: other.at_hand[answer.check.name] for label, other in fair.items()})
+        _draw_for_check(result, answer, fair, {label: one.at_hand[answer.check.name] for label, one in fair.items()})
 
 
 def begin_merit_step(result: FitResult, here: Answer, place: Any) -> list[Pending]:
@@ -108,16 +107,16 @@ def begin_merit_step(result: FitResult, here: Answer, place: Any) -> list[Pendin
                 answers[label] = fair[label].answers(merit=ticket.result())["merit"]
             if not left:
                 with deferred_paint(), place.container():
-                    _draw_for_check(here, fair, answers)
+                    _draw_for_check(result, here, fair, answers)
 
         if not fair:
-            _draw_for_check(here, fair, answers)
+            _draw_for_check(result, here, fair, answers)
         return [Pending(submit(tasks.merit(other)), partial(paint, label)) for label, other in fair.items()]
 
     return begin_next_steps(result.settings, result, place, count, is_bad=True)
 
 
-def _draw_for_check(here: Answer, found: Found, answers: Mapping[str, Answer]) -> None:
+def _draw_for_check(result: FitResult, here: Answer, found: Found, answers: Mapping[str, Answer]) -> None:
     """The step with the best of the answers, or that none is better than the one `here`, which is bad."""
     check, name, title = here.check, here.check.name, say_declared(here.check.title)
     better = [
@@ -130,7 +129,7 @@ def _draw_for_check(here: Answer, found: Found, answers: Mapping[str, Answer]) -
         return
     label = max(better, key=lambda label: check.direction * answers[label].value)
     said = say(f"next.{name}", part=answers[label].part, whole=answers[label].whole)
-    _offer(f"check_step_{name}", label, f"{said}, {_fairness(found[label])}", found[label], f"{title} ")
+    _offer(f"check_step_{name}", label, f"{said}, {_fairness(found[label], result)}", found[label], f"{title} ")
 
 
 def _draw(result: FitResult, found: Found) -> None:
@@ -161,7 +160,7 @@ def _draw_form(result: FitResult, found: Found) -> str:
     if not better:
         return ""
     label, other = min(better.items(), key=lambda step: step[1].change_counts.wrong)
-    effect = say("next.all", fairness=_fairness(other), accuracy=_accuracy(other))
+    effect = say("next.all", fairness=_fairness(other, result), accuracy=_beside(other, result, "accuracy"))
     _offer("other_form", label, effect, other, how="try" if papers else "ahead")
     return label
 
@@ -222,24 +221,27 @@ def _is_better(other: FitResult, result: FitResult) -> bool:
 
 def _effect(other: FitResult, result: FitResult) -> str:
     """What somebody gets who takes the step, then what it costs."""
-    fair, counts, here = _fairness(other), other.change_counts, result.change_counts
+    fair, counts, here = _fairness(other, result), other.change_counts, result.change_counts
     if not counts.count or other.settings.direction == "improve":  # its name says that nobody loses
         return fair
     fewer, is_larger_share = here.wrong - counts.wrong, counts.wrong * here.count >= here.wrong * counts.count
     if not counts.worse:
         harm = say("next.no_one")
     elif fewer > 0 and is_larger_share:
-        accuracy = {name: _accuracy(one) for name, one in (("now", other), ("before", result))}
-        harm = say("next.fewer", count=fewer, **accuracy)
+        harm = say("next.fewer", count=fewer, accuracy=_beside(other, result, "accuracy", always=True))
     else:
         harm = say("next.wrong", wrong=counts.wrong, count=counts.count)
     return f"{harm}, {fair}"
 
 
-def _accuracy(result: FitResult) -> str:
-    return say_declared(FIGURES["accuracy"].show(result.path["accuracy"].iloc[-1]))
+def _fairness(other: FitResult, result: FitResult) -> str:
+    return f"{say_declared(CRITERIA[other.settings.fairness].figure.short_title)} {_beside(other, result, 'fairness')}"
 
 
-def _fairness(other: FitResult) -> str:
-    figure, value = CRITERIA[other.settings.fairness].figure, other.path["fairness"].iloc[-1]
-    return f"{say_declared(figure.short_title)} {say('next.value', value=value)}"
+def _beside(other: FitResult, result: FitResult, name: str, *, always: bool = False) -> str:
+    """A figure of the other model and, where that is worse or `always`, the one here."""
+    figure = FIGURES["accuracy"] if name == "accuracy" else CRITERIA[other.settings.fairness].figure
+    there, here = (one.path[name].iloc[-1] for one in (other, result))
+    now, before = (say_declared(figure.show(value)) for value in (there, here))
+    is_told = always or (figure.direction * (here - there) > ALIKE and other.settings.groups == result.settings.groups)
+    return say("next.instead", now=now, before=before) if is_told and now != before else now

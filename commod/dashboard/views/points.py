@@ -107,7 +107,7 @@ def draw_segments(
             draw(
                 plot_methods,
                 part,
-                alt=f"Decisions changed against accuracy in fairness segment {q}.",
+                alt=f"Decisions changed against accuracy in fairness Q{q}.",
                 table=table(q),
                 height=height,
                 **{

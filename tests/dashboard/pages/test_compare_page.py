@@ -16,7 +16,7 @@ from commod.dashboard.pages.compare.sections import Compared
 from commod.dashboard.pages.compare.sense import MATCHED, figure_columns
 from commod.dashboard.pages.your_data import page as your_data
 from commod.dashboard.state.settings import Settings, defaults
-from commod.dashboard.views.methods import USUAL
+from commod.dashboard.views.methods import USUAL, form_to_add
 from commod.datasets import load_task
 from commod.datasets.choice import ROLES, roles_json
 from commod.datasets.example import example_table
@@ -68,8 +68,15 @@ def test_compare_draws_and_matches(compared):
     counted = [row for row in tables(app)["Mean change rates"] if "○" not in row[0]]
     for place, (_, winner, *_) in enumerate(tables(app)["Who wins where"], start=1):
         rates = {row[0]: float(row[place].split("%")[0]) for row in counted if not set(row[place]) & set("–✗")}
-        name, rate = winner.split("\n")[:2]
+        name, rate = winner.replace(" as in the paper", "").split("\n")[:2]
         assert rates[name] == min(rates.values()) == float(rate.split("%")[0])
+
+
+def test_the_other_form_of_commod_can_be_added_where_one_is_chosen_alone():
+    assert form_to_add(["commod", "lpp"]) == "COMMOD (count changes) can be added under “Methods shown”."
+    assert form_to_add(["commod_decisions"]) == "COMMOD as in the paper can be added under “Methods shown”."
+    assert not form_to_add(USUAL)
+    assert not form_to_add(["lpp"])
 
 
 def test_the_match_tells_in_what_a_rival_is_better_and_in_what_worse():

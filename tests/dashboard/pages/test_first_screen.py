@@ -4,8 +4,10 @@ import json
 import re
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from unittest.mock import patch
 
+import pandas as pd
 import pytest
 
 from commod.dashboard.model.fitted import FitResult
@@ -149,7 +151,7 @@ def test_the_form_that_does_better_is_one_click_away_and_no_offer_leads_back():
     assert label.startswith("Another form does better: ")
     assert ahead.help == f"count changes, λ\\_fair {after.settings.lambda_fair:g}"
     assert (fairness, accuracy) == (
-        f"{after.path['fairness'].iloc[-1]:.2f}",
+        f"{after.path['fairness'].iloc[-1]:.3f}",
         f"{100 * after.path['accuracy'].iloc[-1]:.1f}",
     )
     assert after.change_counts.count < before.change_counts.count
@@ -200,7 +202,7 @@ def test_a_bad_mark_offers_a_step_that_mends_it():
     fine(step.click().run())
     said = last_good(app).at_hand["sure"]
     assert said.mark != "bad"
-    assert f"f was sure of {said.part} of {said.whole}, P-Rule {float(figure(app, 'P-Rule')):.2f}" in label
+    assert f"f was sure of {said.part} of {said.whole}, P-Rule {float(figure(app, 'P-Rule')):.3f}" in label
 
 
 def test_a_bad_mark_that_no_step_mends_says_so(monkeypatch):
@@ -217,6 +219,19 @@ def test_an_offer_with_a_larger_share_of_wrong_changes_says_that_they_are_fewer(
     monkeypatch.setattr(next_step, "say_declared", str)
     here.__dict__["change_counts"], there.__dict__["change_counts"] = Changes(100, 103, 33), Changes(60, 63, right)
     assert next_step._effect(there, here).startswith(says)
+
+
+@pytest.mark.parametrize(("values", "says"), [((0.4, 0.7), "0.400 instead of 0.700"), ((0.7, 0.4), "0.700")])
+def test_an_offer_that_is_less_fair_says_from_what(monkeypatch, values, says):
+    def model(fairness):
+        path = pd.DataFrame({"fairness": [fairness], "accuracy": [0.8]})
+        return SimpleNamespace(settings=defaults("law_school"), path=path)
+
+    monkeypatch.setattr(next_step, "say", partial(phrase, "en"))
+    monkeypatch.setattr(next_step, "say_declared", str)
+    there, here = map(model, values)
+    assert next_step._fairness(there, here) == f"P-Rule {says}"
+    assert next_step._beside(there, here, "accuracy") == "80.0%"
 
 
 def test_where_nothing_changes_at_the_end_other_forms_are_tried(monkeypatch):

@@ -11,6 +11,7 @@ import pytest
 
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.settings import defaults
+from commod.dashboard.text.glossary import tip
 from commod.dashboard.views import checks
 from commod.dashboard.views.checks import SHOWN, how_far, in_a_cell
 from commod.explain.checks import CHECKS
@@ -148,6 +149,19 @@ def test_calibration_begins_with_what_is_measured_and_what_came_of_it(law):
     group = law.task.groups[int(row.name)]
     assert f"It **grew most** in the group “{group}”: from {row['f']:.3f} to {row['g']:.3f}" in text
     assert f"({row['difference']:+.3f}, 95 % interval {row['difference_low']:+.3f} to" in text
+
+
+def test_no_interval_of_nothing_and_the_auc_of_a_proxy_is_that_of_the_group(law):
+    table = law.evidence().calibration
+    assert (table[["f", "f_low", "f_high"]] == 0).all(axis=1).any()
+    app = run(PEOPLE)
+    app.session_state["people_sense"] = "Calibration"
+    cells = [cell for row in tables(fine(app.run()))["Calibration error by group"] for cell in row]
+    assert "none beyond chance" in cells
+    assert not [cell for cell in cells if re.fullmatch(r"[+−]?0\.000 \[[+−]?0\.000, [+−]?0\.000\]", cell)]
+    app.session_state["people_sense"] = "Proxies"
+    (told,) = (caption.value for caption in fine(app.run()).caption if "strongest proxy" in caption.value)
+    assert tip("auc_of_group") in told
 
 
 def test_certainty_has_names_that_fit_on_a_phone():

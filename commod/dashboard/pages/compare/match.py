@@ -120,8 +120,10 @@ def _reference(settings: Settings, found: Match, n_test: int) -> str:
     (fewest,) = result_of(tasks.fewest_at(settings, (float(own[figure.name]),)))
     if not fewest:
         return ""
-    people = fewest * n_test
-    return f"A rule that knows everyone's group gets as fair with about {people:,.0f} changes ({fewest:.1%}). "
+    return (
+        f"At best, a rule that knows f's scores and everyone's group gets as fair with about {fewest * n_test:,.0f} "
+        f"changes ({fewest:.1%}): a bound, not a method. "
+    )
 
 
 def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:

@@ -58,6 +58,7 @@ HEIGHT = 470
 MOST = 0.1
 # Behind the change rate of a method that has no sound model in a cell.
 NO_MODEL = " ✗"
+OWN = METHODS["commod"].in_sentence
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,6 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
 
     selection: dict[str, Any] = {"key": "methods_chart", "on_select": choose, "selection_mode": "pick"} if final else {}
     frame, left_out, options = here.tradeoff
-    rest_on = rests_on(here.scene)
     crosses = " Crosses: mean ± sd on other splits, f trained anew." if here.spread else ""
     less = f" Not drawn: {count_of(left_out, 'model')}, far behind or useless." if left_out else ""
     with place.container():
@@ -265,7 +265,7 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
             frame,
             alt="Fairness against decisions changed of every model of every method.",
             table=here.table("All points as a table", "compare_points", final=final),
-            caption=f"{tip('compare_points')}{crosses}{less} {rest_on}",
+            caption=f"{tip('compare_points')}{crosses}{less} {rests_on(here.scene)}",
             **options,
             **selection,
         )
@@ -288,8 +288,8 @@ def claims(here: Compared) -> tuple[Claim, ...]:
     return claims_of(here.cells, apart, here.by_split)
 
 
-def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
-    """Who changes fewest at equal fairness and accuracy, and which single models are best."""
+def answer(here: Compared, claimed: tuple[Claim, ...], place: Any, more: str = "") -> None:
+    """Who changes fewest at equal fairness and accuracy, and which single models are best; `more` is said after it."""
     start, figure = here.of_f[here.criterion.figure_name], here.criterion.figure
     if here.criterion.upward:
         level = 0.8 if start < 0.75 else 0.5 * (1.0 + start)
@@ -300,13 +300,12 @@ def answer(here: Compared, claimed: tuple[Claim, ...], place: Any) -> None:
     found = best_models(here.points[here.sound], here.criterion.name, level, MOST)
     free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
     best = best_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1)
-    if not any(claim.own is not None for claim in claimed):
-        place.markdown(best)
-        return
-    place.markdown(
-        f"**{wins_in_words(claimed)}.**{paid_in_words(found, fair)} {tip('cell')} Over many splits: About, Paper."
-        f"\n\nThe best single models:\n\n{best}"
-    )
+    if any(claim.own is not None for claim in claimed):
+        best = (
+            f"**{wins_in_words(claimed, OWN)}.**{paid_in_words(found, fair)} {tip('cell')} Over many splits: About, "
+            f"Paper.\n\nThe best single models:\n\n{best}"
+        )
+    place.markdown(f"{best}\n\n{more}".strip())
 
 
 def paid_in_words(found: Mapping[str, BestAndOwn], fair: str) -> str:
@@ -319,9 +318,9 @@ def paid_in_words(found: Mapping[str, BestAndOwn], fair: str) -> str:
         return ""
     changed = FIGURES["change_rate"].show
     return (
-        f" **COMMOD pays for few changes with accuracy:** with {fair}, its model with the fewest "
+        f" **{OWN} pays for few changes with accuracy:** with {fair}, its model with the fewest "
         f"({changed(few['change_rate'])}) is {points} points less accurate than the most accurate one, "
-        f"{METHODS[best['method']].title}'s ({changed(best['change_rate'])})."
+        f"{METHODS[best['method']].in_sentence}'s ({changed(best['change_rate'])})."
     )
 
 
@@ -338,11 +337,9 @@ def best_in_words(found: Mapping[str, BestAndOwn], figure: Figure, fair: str, *,
         if first is None:
             lines.append(f"- {wish}: no method gets there on test.")
             continue
-        sentences = [f"**{METHODS[first['method']].title} {measure.show(first[measure.name])}**"]
+        sentences = [f"**{METHODS[first['method']].in_sentence} {measure.show(first[measure.name])}**"]
         if with_commod and first["method"] != "commod":
-            sentences.append(
-                "COMMOD does not get there" if own is None else f"COMMOD {measure.show(own[measure.name])}"
-            )
+            sentences.append(f"{OWN} {'does not get there' if own is None else measure.show(own[measure.name])}")
         lines.append(f"- {wish}: {'; '.join(sentences)}.")
     return "\n".join(lines)
 
@@ -413,14 +410,14 @@ def _winners(
 
     def changes(method: str, claim: Claim) -> str:
         cell = known[(method, *claim.place)]
-        return f"{METHODS[method].title}\n{in_percent(cell['change_rate'])}{spread(cell)}"
+        return f"{METHODS[method].in_sentence}\n{in_percent(cell['change_rate'])}{spread(cell)}"
 
     rows = []
     for claim in claimed:
         fair = here.cuts.fairness_range(claim.place[0], here.criterion.name)
         cell = f"{name} {fair}, accuracy {here.cuts.accuracy_range(claim.place[1])}"
         rival = claim.against if "commod" in claim.fewest else "commod"
-        against = "no COMMOD model" if "commod" in here.sweeps else "–"
+        against = f"no model of {OWN}" if "commod" in here.sweeps else "–"
         if claim.own is not None:
             against = f"{changes(rival, claim)}\n{'beyond chance' if claim.beyond_chance else 'may be chance'}"
         rows.append([cell, "\n".join(changes(method, claim) for method in claim.fewest), against])
@@ -455,12 +452,12 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
 
     def picture(what: str, kind: Any) -> bytes:
         scene = scene_in_words(settings)
-        title = f"{scene}; {here.cuts.source}" if what == "Segments" else f"{what}: {scene}"
-        return export_chart(charts[what]().properties(title=title), kind, width=None if what == "Segments" else 900)
+        title = f"{scene}; {here.cuts.source}" if what == "Q1 to Q4" else f"{what}: {scene}"
+        return export_chart(charts[what]().properties(title=title), kind, width=None if what == "Q1 to Q4" else 900)
 
     charts: dict[str, Callable[[], Any]] = {
         "Trade-off": lambda: plot_methods(here.tradeoff[0], **here.tradeoff[2]),
-        "Segments": lambda: plot_segments(here.segments[0], titles=here.titles, **here.segments[1]),
+        "Q1 to Q4": lambda: plot_segments(here.segments[0], titles=here.titles, **here.segments[1]),
         **more,
     }
     with st.container(horizontal=True, gap="small"):

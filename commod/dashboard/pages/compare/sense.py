@@ -114,13 +114,13 @@ class _Section:
         self.answers[name]["again"] = check_again(changed, found.share, len(found))
 
     def _pending(self, name: str, check: str, task: ComputeTask, take: Callable[[str, Any], None]) -> Pending:
-        what = "Refits" if check == "again" else "Trained once more"
+        what = f"Still counting “{COMES}”: {'refits' if check == 'again' else 'training once more'}"
 
         def show_progress(ticket: Ticket) -> None:
             share = f"{METHODS[name].title} {10 * int(10 * ticket.progress)} %" if ticket.progress > 0 else ""
             if share != self.shares.get(name):
                 self.shares[name] = share
-                self.summary.caption(f"{what}: {', '.join(filter(None, self.shares.values())) or COMES}")
+                self.summary.caption(f"{what}, {', '.join(filter(None, self.shares.values())) or COMES}")
 
         def paint(ticket: Ticket) -> None:
             self.shares.pop(name, None)

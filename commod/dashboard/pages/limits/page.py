@@ -157,7 +157,7 @@ def show() -> None:
         if missed:
             found = {name: sweep_if_missed(result.scene, sweep, missed) for name, sweep in found.items()}
         here = DrawnLimits(settings, found, bound, blind, budget, level, result, missed)
-        lead.markdown(answer(here))
+        lead.markdown(answer(here, sweeps.form_to_add(names)))
         region(here, picture, final=final)
         return here
 

@@ -37,7 +37,7 @@ from commod.experiments.biased import figures_if_missed
 from commod.experiments.limits import MAX_POINTS, Limits, best_within
 from commod.metrics.counts import undominated
 from commod.metrics.figures import FIGURES, Criterion
-from commod.models.competitors import METHODS
+from commod.models.competitors import METHODS, Method
 from commod.uploads.limits import count_of
 from commod.wording import with_capital
 
@@ -169,8 +169,8 @@ def by_percent(curve: pd.DataFrame) -> pd.DataFrame:
     return curve[~pd.concat([curve["kind"], percent], axis=1).duplicated()]
 
 
-def answer(here: DrawnLimits) -> str:
-    """How many changes the fairness asked for takes, of any rule and of COMMOD."""
+def answer(here: DrawnLimits, more: str = "") -> str:
+    """How many changes the fairness asked for takes, of any rule and of COMMOD; then `more`."""
     limits, criterion = here.limits, here.criterion
     wish = criterion.wish(here.level)
     reached = limits.curve[here.is_fair(limits.curve)]
@@ -181,11 +181,11 @@ def answer(here: DrawnLimits) -> str:
         return f"**f has {wish} already.** Nothing must change."
     rate = f"**at least {first['changes']:,.0f} of {limits.people:,} decisions ({first['change_rate']:.1%})**"
     words = [f"For {wish}{ONE_WAY[here.settings.direction]}, {rate} must change, whatever the method."]
-    for form in (label_of(name) for name in here.sweeps if METHODS[name].is_commod):
-        fair = here.models[(here.models["label"] == form) & here.is_fair(here.models)]
+    for name in (name for name in here.sweeps if METHODS[name].is_commod):
+        fair = here.models[(here.models["label"] == label_of(name)) & here.is_fair(here.models)]
         own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
-        words.append(f"{form} {own}.")
-    return " ".join(words)
+        words.append(f"{METHODS[name].in_sentence} {own}.")
+    return " ".join([*words, more]).strip()
 
 
 def blind_sentence(here: DrawnLimits) -> str:
@@ -199,14 +199,14 @@ def blind_sentence(here: DrawnLimits) -> str:
         return words
     best = best_within(here.own_sweep.points, here.criterion.name, here.budget)
     assert best is not None  # λ_fair = 0 changes nobody
-    own = float(best[here.criterion.figure_name])
+    own, form = float(best[here.criterion.figure_name]), METHODS[own_method(here.settings)].in_sentence
     if own > blind:
-        return f"{words} {here.form} is beyond that by {show(own - blind)}, which may be chance."
+        return f"{words} {form} is beyond that by {show(own - blind)}, which may be chance."
     if bound - own < 0.005:
-        return f"{words} {here.form} is at the limit."
+        return f"{words} {form} is at the limit."
     unseen = max(0.0, bound - blind)
     return (
-        f"{words} So {here.form} is {show(max(bound, blind) - own)} short of the limit: {show(unseen)} because it does "
+        f"{words} So {form} is {show(max(bound, blind) - own)} short of the limit: {show(unseen)} because it does "
         f"not see the group, {show(blind - own)} for other reasons."
     )
 
@@ -336,7 +336,7 @@ def price(here: DrawnLimits) -> None:
     low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
     leaves = "; its line leaves the chart at the top" if (frame["difference"] > high).any() else ""
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
-    st.markdown(_price_words(curves, models, asked, form=here.form if here.own_sweep else ""))
+    st.markdown(_price_words(curves, models, asked, METHODS[own_method(here.settings)] if here.own_sweep else None))
     counted = _counted(curves, here.limits.people, most)
     st.html(html_legend((*[style for name, style in PRICES.items() if (curves["known"] == name).any()], ASKED_STYLE)))
     st.html(html_legend(here.styles))
@@ -370,7 +370,7 @@ def _counted(curves: pd.DataFrame, people: int, most: float) -> str:
     return f" Lines: counted up to {last * people:,.0f} changes." if last < most - 1.0 / people else ""
 
 
-def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, form: str) -> str:
+def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, form: Method | None) -> str:
     cheapest = curves[curves["known"] == "scores"]
     if cheapest.empty:
         first = curves.iloc[0]
@@ -384,12 +384,13 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, *, form
             f"A rule that knows f's scores and everyone's group pays about **{-100 * best['difference']:.1f}** "
             f"percentage points of accuracy (with {best['change_rate']:.1%} changed)."
         )
-    own = models[models["label"] == form]
-    if not form:
+    if form is None:
         return words
+    own = models[models["label"] == form.title]
     if own.empty:
-        return f"{words} No {form} model of the sweep is that fair."
+        return f"{words} {form.in_sentence} does not get there."
     best = own.loc[own["difference"].idxmax()]
     change = 100 * best["difference"]
     verb = f"loses **{-change:.1f}**" if change < 0 else f"gains **{change:.1f}**"
-    return f"{words} The most accurate {form} model that is as fair {verb} (with {best['change_rate']:.1%} changed)."
+    changed = f"{verb} (with {best['change_rate']:.1%} changed)"
+    return f"{words} The most accurate model of {form.in_sentence} that is as fair {changed}."

@@ -110,6 +110,8 @@ def _calibration(result: FitResult) -> None:
     for code, row in found.calibration.iterrows():
         cells = [
             f"{row[name]:{form}} [{row[f'{name}_low']:{form}}, {row[f'{name}_high']:{form}}]".replace("-", "−")
+            if row[f"{name}_low"] or row[f"{name}_high"]
+            else "none beyond chance"
             for name, form in (("f", ".3f"), ("g", ".3f"), ("difference", "+.3f"))
         ]
         rows.append([result.task.groups[int(code)], f"{row['count']:,.0f}", *cells])
@@ -185,13 +187,12 @@ def _again(result: FitResult, found: Refits) -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        caption = f"{tip('refits')} {len(found)} times."
         draw(
             plot_again,
             frame,
             alt="Changed people by the share of refits that change them.",
             table=AGAIN,
-            caption=caption,
+            caption=f"{tip('refits')} {len(found)} times.",
         )
     with right:
         _intervals(result, found)
@@ -223,19 +224,16 @@ def _proxies(result: FitResult) -> None:
     groups = " from ".join(f"“{escape_markdown(name)}”" for name in names[::-1])
     text = "one group from all others, that which it tells best" if many else groups
     st.markdown(f"How well each concept and each feature **alone** tells {text}.")
-    headings = {"What": "", "AUC": tip("auc_of_group"), "95 % interval": "", "Kind": ""} | (
-        {"Group": ""} if many else {}
-    )
+    headings = {"What": "", "AUC": "", "95 % interval": "", "Kind": ""} | ({"Group": ""} if many else {})
     rows = [
         [row.label, f"{row.auc:.2f}", f"[{row.low:.2f},\u00a0{row.high:.2f}]", row.kind, names[row.group]][
             : len(headings)
         ]
         for row in found.itertuples()
     ]
-    caption = "How well it alone tells the groups apart"
-    st.html(html_table(headings, rows, caption=caption, text=(3, 4), tall=len(rows) > MANY))
+    st.html(html_table(headings, rows, caption="What tells the groups apart", text=(3, 4), tall=len(rows) > MANY))
     strongest = found[found["kind"] == "feature"].iloc[0]
-    st.caption(tip("proxies", auc=tip("auc"), strongest=escape_markdown(strongest["label"])))
+    st.caption(tip("proxies", auc=tip("auc_of_group"), strongest=escape_markdown(strongest["label"])))
 
 
 def _evidence(result: FitResult) -> Evidence:
