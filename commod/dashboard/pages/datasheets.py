@@ -46,7 +46,7 @@ def show() -> None:
     _draw_features(task)
     st.markdown(told)
     if source:
-        st.subheader("Source")
+        st.header("Source", anchor=False)
         st.markdown(source)
     session.keep_link()
 
