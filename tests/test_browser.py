@@ -672,12 +672,16 @@ def test_the_tour_leads_there(page):
     for step in (1, 2, 3, 4):
         page.get_by_text(f"{step} of 5").wait_for()
         page.wait_for_function("() => document.querySelectorAll('.st-key-tour_hint').length === 1")
+        chart, hint = (page.locator(f".st-key-{key}").bounding_box() for key in ("pareto", "tour_hint"))
+        assert chart["y"] + chart["height"] <= hint["y"], "the hint hides the chart's axis"
         page.get_by_role("button", name="Next").click()
     page.get_by_role("button", name="Done").wait_for()
     settled(page)
     assert heading(page, LAST).count() == 1
     hint = page.locator(".st-key-tour_hint").bounding_box()
-    assert 0 <= hint["y"] < 768
+    assert 0 <= hint["y"] < page.viewport_size["height"]
+    page.wait_for_function("() => document.querySelector('.st-key-why').style.outline")
+    assert not page.evaluate("() => document.querySelector('.st-key-pareto').style.outline")
 
 
 @pytest.mark.slow

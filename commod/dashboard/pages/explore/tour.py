@@ -39,8 +39,8 @@ def hint(yes: str) -> None:
     place = HINTS.index(part)
     following = HINTS[place + 1] if part != HINTS[-1] else ""
     with st.container(border=True, key="tour_hint"):
-        st.markdown(say(f"tour.{part}", yes=escape_markdown(yes)))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.markdown(say(f"tour.{part}", yes=escape_markdown(yes)))
             st.caption(say("tour.step", step=place + 1, steps=len(HINTS)), width="content")
             _step(say("tour.next") if following else say("tour.done"), following, type="primary")
             if following:
