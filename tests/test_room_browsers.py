@@ -192,10 +192,10 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     lead(leader, "Close the room")
     leader.get_by_role("button", name="Close it now").click()
     for page in (ann, bo):
-        says(page, "The room is closed: nothing more is taken.")
+        says(page, "The room is closed and takes no more answers.")
     is_read_out(ann, "The room is closed.")
     bo.reload()
-    says(bo, "The room is closed: nothing more is taken.")
+    says(bo, "The room is closed and takes no more answers.")
     assert query(bo)["lambda_fair"] == "10"  # her own work stays
 
     seat = query(leader)["seat"]

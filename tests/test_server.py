@@ -176,7 +176,7 @@ def test_a_fault_tells_nothing_and_harms_nobody_else(address, seed):
     assert broken.read()
     gives_nothing_away(broken.text)
     if seed > 13:
-        assert "for a reason of ours" in broken.text
+        assert "our fault" in broken.text
     assert bystander.read()
     assert "Decisions changed" in bystander.text
     for wire in (bystander, broken):

@@ -131,7 +131,7 @@ class Settings:
     )
     max_changes: str = control(
         "",
-        "Change at most so many people",
+        "Change at most this many people",
         name="changes at most",
         count=True,
         argument="max_changes",

@@ -40,13 +40,13 @@ def test_the_page_trains_it_and_says_what_the_paper_s_form_gives():
     assert accuracy < here.figures.loc["accuracy", "g"]
     told = f"P-Rule {fairness:.3f}, accuracy {accuracy:.1%} instead of {here.figures.loc['accuracy', 'g']:.1%}"
     assert papers == f"Try “the paper’s form”: {told}"
-    assert "without limits on the update" in captions(app)
+    assert "no limits on the update" in captions(app)
 
 
 def test_nothing_is_said_where_nothing_is_limited():
     app = fine(run())
     assert "Nobody loses" not in captions(app)
-    assert "without limits" not in captions(app)
+    assert "no limits" not in captions(app)
     assert "set_reason" not in [widget.key for widget in app.text_input]
 
 

@@ -231,7 +231,7 @@ def test_convergence_trouble_is_a_plain_warning(monkeypatch):
 
     monkeypatch.setattr(training, "train_model", troubled)
     app = fine(run(lambda_fair="5.5"))
-    assert any("did not settle" in warning.value for warning in app.warning)
+    assert any("did not converge" in warning.value for warning in app.warning)
 
 
 def test_two_sessions_with_equal_settings_train_once(monkeypatch):
@@ -330,7 +330,7 @@ def test_the_paper_page_marks_what_the_paper_does_not_have_and_weighs_trees(monk
         paper._cells.cache_clear()
         app = fine(run("pages/paper.py"))
         assert (f"Bayes rule{paper.ADDED}" in table(app, 0)) == added
-        assert any("Class-weighted trees are not in this result" in caption.value for caption in app.caption) != added
+        assert any("older than class-weighted trees" in caption.value for caption in app.caption) != added
     paper._cells.cache_clear()
 
 

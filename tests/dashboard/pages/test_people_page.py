@@ -191,7 +191,7 @@ def test_the_worse_decision_may_be_the_positive_one_and_small_groups_say_so(monk
     assert any("Charge: the 12 most frequent levels" in c.value for c in app.caption)
     monkeypatch.setattr(people, "FEW", 60)
     app = fine(run(PEOPLE, data="german"))
-    assert "nothing can be said about this group" in app.warning[0].value
+    assert "its figures below may be chance" in app.warning[0].value
     assert "“25 or younger” has 57 applicants" in app.warning[0].value
 
 

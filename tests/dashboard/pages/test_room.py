@@ -121,7 +121,7 @@ def test_the_leaders_link_leads_and_is_gone_from_the_address(klass):
 
 def test_a_link_that_is_nobodys_gets_a_sentence():
     app = run(ROOM, lead="nonsense")
-    assert "no room with this code or link" in app.warning[0].value
+    assert "No room has this code or link" in app.warning[0].value
     assert "lead" not in app.query_params
 
 
@@ -141,7 +141,7 @@ def test_a_wrong_code_gets_a_sentence():
     app = run(ROOM)
     app.text_input(key="room_code").input("ABC")
     app = click(app, "Join a room")
-    assert "no room with this code" in app.warning[0].value
+    assert "No room has this code" in app.warning[0].value
 
 
 def test_a_seat_that_is_none_leads_to_the_door(klass):
@@ -160,7 +160,7 @@ def test_a_store_that_cannot_be_asked_costs_nobody_the_seat(klass, monkeypatch):
         patch.setattr(rooms, "store", unreachable)
         for page in (ROOM, "pages/glossary.py"):
             app = fine(app.switch_page(page).run())
-            assert "cannot be reached just now" in app.warning[0].value
+            assert "cannot reach the rooms" in app.warning[0].value
     app = fine(app.switch_page(ROOM).run())
     assert app.query_params["seat"] == klass.ann.token
     assert "You are Ann" in words(app)
@@ -269,10 +269,10 @@ def test_who_moved_on_alone_is_led_back_when_all_go_together_again(klass):
 def test_together_who_is_elsewhere_is_told_where_the_class_is(klass):
     klass.store.lead(klass.leader, together=True, step=STEPS[2])
     labels = [link.proto.label for link in fine(klass.page(klass.ann, "pages/glossary.py")).get("page_link")]
-    assert "The class is at step 3: go there" in labels
+    assert "Go to step 3, where the class is" in labels
     klass.store.lead(klass.leader, together=False)
     labels = [link.proto.label for link in fine(klass.page(klass.ann, "pages/glossary.py")).get("page_link")]
-    assert not [label for label in labels if "The class is at" in label]
+    assert not [label for label in labels if "where the class is" in label]
 
 
 def test_answers_wait_for_the_reveal_unless_the_leader_says_otherwise(klass):
@@ -287,7 +287,7 @@ def test_a_screen_that_leads_no_longer_says_why(klass):
     second = klass.store.take_lead(klass.opened.secret, browser="", caller="")
     app = fine(klass.page(second))
     told = everything(with_link(fine(klass.page(klass.leader))))
-    assert "Other screens that lead now, and then only take part: 1." in told
+    assert "Other screens that lead now will only take part: 1." in told
     klass.store.new_secret(klass.leader)
     app = fine(app.run())
     assert "This screen no longer leads the room" in app.warning[0].value
@@ -315,7 +315,7 @@ def test_a_flood_from_one_network_is_sent_out_at_once(klass):
     flood = [klass.store.join(klass.opened.code, None, browser="", caller="one") for _ in range(9)]
     app = people_of(klass)
     assert "9 of 11 people come from the same network" in everything(app)
-    app = fine(click(app, "Choose all from the same network (9)"))
+    app = fine(click(app, "Choose everyone from the same network (9)"))
     assert app.multiselect(key="room_chosen").value == [seat.number for seat in flood]
     app = fine(click(app, "Send out"))
     assert [person.name for person in klass.room.people if not person.leads] == ["Ann", "Bo <b>"]
@@ -326,7 +326,7 @@ def test_the_leader_locks_the_door_and_sets_the_class_size(klass):
     app = people_of(klass)
     app = fine(app.number_input(key="room_size").set_value(2).run())
     join = run(ROOM, room=klass.opened.code)
-    assert "2 people are in it." in click(join, "Join a room").warning[0].value
+    assert "This room is full (2 people)." in click(join, "Join a room").warning[0].value
     fine(app.selectbox(key="room_door").select("locked").run())
     assert (klass.room.door, klass.room.most) == ("locked", 2)
     assert "The door is locked." in click(join, "Join a room").warning[0].value
@@ -342,7 +342,7 @@ def test_who_waits_at_the_door_sees_nothing_until_she_is_let_in(klass):
     assert "Which model would you sign?" not in everything(joining)
     app = people_of(klass)
     assert "Cleo (waiting)" in app.multiselect(key="room_chosen").options
-    app = fine(click(app, "Choose all who are waiting (1)"))
+    app = fine(click(app, "Choose everyone waiting (1)"))
     fine(click(app, "Let in"))
     assert "Which model would you sign?" in everything(fine(joining.run()))
 
@@ -373,7 +373,7 @@ def test_a_file_is_made_only_for_who_leads_when_it_is_asked_for(klass, monkeypat
     assert all(make() for make in made.values())
     klass.store.new_secret(klass.leader)
     for make in made.values():
-        with pytest.raises(RoomError, match="Only who leads"):
+        with pytest.raises(RoomError, match="Only the leader"):
             make()
     assert set(made) == {"html", "zip"}
 
@@ -553,7 +553,7 @@ def test_who_is_sent_out_is_gone_with_what_she_sent_and_told_so(klass):
     assert not klass.room.guesses
     app = fine(klass.page(klass.ann))
     assert "Your seat in this room is gone" in " ".join(warning.value for warning in app.warning)
-    with pytest.raises(RoomError, match="Only who leads"):
+    with pytest.raises(RoomError, match="Only the leader"):
         klass.store.remove(klass.bo, [klass.bo.number])
     klass.store.remove(klass.leader, [klass.leader.number])
     assert any(person.leads for person in klass.room.people), "who leads stays"
@@ -694,7 +694,7 @@ def test_a_guess_after_the_reveal_is_said_not_to_count(klass):
     app = fine(klass.page(klass.ann, LESSON))
     app.number_input[0].set_value(12)
     app = fine(click(app, "This is my guess"))
-    assert "is not counted" in " ".join(caption.value for caption in app.caption)
+    assert "later guesses do not count" in " ".join(caption.value for caption in app.caption)
     assert not klass.room.guesses
 
 
@@ -702,4 +702,4 @@ def test_who_sat_in_a_room_that_is_deleted_reads_so(klass):
     app = fine(klass.page(klass.ann))
     klass.store.delete(klass.leader)
     app = fine(app.run())
-    assert "no longer there" in " ".join(warning.value for warning in app.warning)
+    assert "room is gone" in " ".join(warning.value for warning in app.warning)

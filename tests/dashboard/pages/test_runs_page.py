@@ -239,7 +239,7 @@ def test_a_run_that_fails_does_not_take_the_others_down(monkeypatch):
     app = run(PAGE, runs=f"Bad*german*lambda_fair-7~{PAIR}")
     assert not app.exception
     assert [e.value for e in app.error] == [
-        "“Bad” could not be trained\\: for a reason of ours, not of yours. The others are shown."
+        "“Bad” could not be trained\\: it is our fault, not yours. The others are shown."
     ]
     assert cells(app, TABLE)[0] == ["", "f", "B: Strong", "C: Weak"]
     assert cells(app, "All saved runs")[1][3] == "…"

@@ -97,10 +97,10 @@ def test_who_changed_answers_what_if_the_record_is_biased():
     app = fine(run("pages/people.py", data="ratings"))
     result = fit_result(defaults("ratings").model())
     truth = figures_if_missed(scene_in_truth(result.scene), result.decisions)
-    assert row_of(app, "Changes that are right")[-1] == f"{truth['right']:.1%}"
+    assert row_of(app, "Right changes")[-1] == f"{truth['right']:.1%}"
     app = fine(app.select_slider(key="missed").set_value(0.3).run())
     so = figures_if_missed(result.scene, result.decisions, 0.3)
-    assert row_of(app, "Changes that are right")[2] == f"{so['right']:.1%}"
+    assert row_of(app, "Right changes")[2] == f"{so['right']:.1%}"
     assert row_of(app, "Accuracy of g")[2] == f"{so['accuracy']:.1%}"
     assert headings(app) == ["By the record", "If it misses 30%", "In truth"]
 

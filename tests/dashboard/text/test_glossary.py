@@ -127,9 +127,8 @@ def test_staying_near_f_can_change_more_decisions():
     one, two = (fit_result(replace(start, lambda_ratio=value)) for value in (0.0, 0.05))
     moves = [100 * np.abs(result.scores - result.scene.scores_test).mean() for result in (one, two)]
     assert WORDS["lambda_ratio"].more.startswith(
-        f"On COMPAS at λ_fair = 2, going from 0 to 0.05 takes changed decisions from {one.changed_test.sum()} to "
-        f"{two.changed_test.sum()}, though scores move by {moves[1]:.1f} points on average in place of {moves[0]:.1f} "
-        "(test part)."
+        f"On COMPAS at λ_fair = 2, going from 0 to 0.05 moves scores by {moves[1]:.1f} points on average instead of "
+        f"{moves[0]:.1f}, yet changes {two.changed_test.sum()} decisions instead of {one.changed_test.sum()} (test part)."
     )
 
 
@@ -148,7 +147,7 @@ def test_sparsity_moves_fairness():
 
 def test_the_four_fifths_rule_and_compas():
     figures = fit_result(replace(defaults("compas"), lambda_fair=0.0)).figures["f"]
-    told = f"f has a P-Rule of {figures['p_rule']:.2f}, and of {figures['p_rule_of_negative']:.2f} for “not charged"
+    told = f"f's P-Rule is {figures['p_rule']:.2f}, but {figures['p_rule_of_negative']:.2f} for “not charged"
     assert told in WORDS["four_fifths"].more
 
 

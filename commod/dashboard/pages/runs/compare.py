@@ -91,7 +91,7 @@ def _keep_figures(result: FitResult) -> None:
 
 def _why_not(run: Run, error: Exception) -> str:
     """One sentence on a run that failed; of our own faults nothing is told."""
-    reason = str(error) if isinstance(error, ValueError) else "for a reason of ours, not of yours."
+    reason = str(error) if isinstance(error, ValueError) else "it is our fault, not yours."
     return escape_markdown(f"“{run.name}” could not be trained: {reason}")
 
 
