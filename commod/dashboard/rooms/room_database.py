@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from threading import Lock, local
+from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -21,10 +21,8 @@ from commod.dashboard.rooms.contents import Figures, Member, Room, RoomError, Se
 from commod.dashboard.rooms.schema import open_database, rooms, writing
 from commod.installation import MissingExtraError
 
-# A look at a room is this old at most, in seconds, and if it was changed through this store, this; who is still there,
-# this.
+# What others have changed, and who is still there, is seen so many seconds later at most.
 LOOK_SECONDS = 0.5
-LOOK_AGAIN_SECONDS = 0.1
 PRESENCE_SECONDS = 5.0
 # Who was seen so many seconds ago is still there.
 HERE_SECONDS = 30.0
@@ -37,11 +35,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class _Kept:
-    """A room as it was last read. The lock lets one of those who look read for all."""
+    """A room as it was last read or written. The lock lets one of those who look read for all."""
 
     lock: Lock = field(default_factory=Lock)
     room: Room | None = None
-    changed: bool = False  # through this store, since then
     checked: float = -math.inf
     read: float = -math.inf
 
@@ -59,7 +56,6 @@ class RoomDatabase:
         self._turn = Lock() if self._is_sqlite else nullcontext()
         self._messages = Buckets(burst=20, per_second=4.0, clock=steady)  # by seat
         self._kept: dict[str, _Kept] = defaultdict(_Kept)
-        self._mine = local()  # versions of rooms that this thread has made
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -83,7 +79,10 @@ class RoomDatabase:
             yield room
             room.version += 1
             write(connection, room)
-        self._read_again(room)
+        kept = self._kept[room.code]
+        with kept.lock:
+            if kept.room is None or kept.room.version < room.version:  # or somebody has written meanwhile
+                kept.room = _with_presence(room, self._clock())
 
     @contextmanager
     def _changing(
@@ -116,19 +115,16 @@ class RoomDatabase:
     # ---- Rooms as they were last read ----
 
     def _look(self, code: str) -> Room:
-        kept, mine = self._kept[code], self._versions().get(code, 0)
-        if not kept.lock.acquire(blocking=kept.room is None or kept.room.version < mine):
-            assert kept.room is not None
+        kept = self._kept[code]
+        if kept.room is None:
+            kept.lock.acquire()
+        elif not kept.lock.acquire(blocking=False):
             return kept.room
         try:
             now = self._steady()
-            old = LOOK_AGAIN_SECONDS if kept.changed else LOOK_SECONDS
-            if kept.room is not None and kept.room.version >= mine and now - kept.checked < old:
-                return kept.room
-            kept.checked, kept.changed = now, False  # before it is read: it may be changed meanwhile
-            room = self._read(code, kept)
-            if room != kept.room:
-                kept.room = room
+            if kept.room is None or now - kept.checked >= LOOK_SECONDS:
+                kept.checked = now
+                kept.room = self._read(code, kept)
             return kept.room
         except RoomError:
             self._kept.pop(code, None)
@@ -136,20 +132,8 @@ class RoomDatabase:
         finally:
             kept.lock.release()
 
-    def _versions(self) -> dict[str, int]:
-        """The version of each room that this thread has made."""
-        found: dict[str, int] = self._mine.__dict__.setdefault("versions", {})
-        return found
-
-    def _read_again(self, room: Room) -> None:
-        """Have the room read soon by those who look, and by this thread the next time it does."""
-        self._versions()[room.code] = room.version
-        kept = self._kept.get(room.code)
-        if kept is not None:
-            kept.changed = True
-
     def _read(self, code: str, kept: _Kept) -> Room:
-        """The room as it is in the database, or as it was kept if nothing has changed there."""
+        """The room as it is in the database; the same object as before if nothing has changed there."""
         now = self._clock()
         which = (rooms.c.code == code, rooms.c.expires > now)
         with self._reading() as connection:
@@ -162,10 +146,15 @@ class RoomDatabase:
         if document is None:
             raise RoomError("no_room")
         kept.read = kept.checked
-        room = decode(document, type=Room)
-        for person in room.people:  # so that a room is the same as long as the same people are here
-            person.here, person.seen = person.seen > now - HERE_SECONDS, 0.0
-        return room
+        room = _with_presence(decode(document, type=Room), now)
+        return kept.room if kept.room == room else room
+
+
+def _with_presence(room: Room, now: float) -> Room:
+    """The room with who is here in place of when: it is the same as long as the same people are."""
+    for person in room.people:
+        person.here, person.seen = person.seen > now - HERE_SECONDS, 0.0
+    return room
 
 
 @contextmanager

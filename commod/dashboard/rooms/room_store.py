@@ -190,7 +190,7 @@ class RoomStore(RoomDatabase):
         return Here(Seat(room.code, token, person.name, person.leads, person.number, key), room, person)
 
     def read(self, code: str) -> Room:
-        """The room as it is, or was half a second ago; what this thread has changed is there at once.
+        """The room as it is, or was half a second ago; what was changed by this store is there at once.
 
         It is the same object as before if nothing has changed. Who is here may be five seconds old. Whoever comes while
         another reads the room does not wait for it: on a server that has much to do, all pages would stand in line.
@@ -346,6 +346,7 @@ class RoomStore(RoomDatabase):
             pass
         with self._writing() as connection:
             connection.execute(delete(rooms).where(rooms.c.code == seat.code))
+        self._kept.pop(seat.code, None)
         self._write_over()
 
     # ---- The end ----

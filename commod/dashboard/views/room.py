@@ -262,25 +262,31 @@ def strip(script: str) -> None:
     while_waiting(None)
     if not is_seated() or (here is not None and here.leads and script == ROOM):
         return
-    place, shown = st.empty(), None if here is None else (asked(script, here), _in_one_line(script, here))
+    place, drawn_for = st.empty(), None if here is None else asked(script, here)
+    line = "" if here is None else _in_one_line(script, here)
 
     def look_in() -> None:
         """Keep the line as it should be while the page waits for something to be computed, and no fragment runs."""
-        nonlocal shown
-        here = present()
-        if here is None:
-            return
-        if shown is None or asked(script, here) != shown[0]:
-            st.rerun()
-        act(lambda store: store.seen(here.seat))
-        if (line := _in_one_line(script, here)) != shown[1]:
-            shown = shown[0], line
+        nonlocal line
+        here = look_around(script, drawn_for)
+        if here is not None and (now := _in_one_line(script, here)) != line:
+            line = now
             with place.container():
                 _draw_line(script, here)
 
     while_waiting(look_in)
     with place.container():
-        _line(script, None if shown is None else shown[0])
+        _line(script, drawn_for)
+
+
+def look_around(script: str, drawn_for: tuple[object, ...] | None) -> Here | None:
+    """Say that this session is there, and who it is; what has changed since the page was drawn draws it anew."""
+    here = present()
+    if here is not None:
+        if asked(script, here) != drawn_for:
+            st.rerun()
+        act(lambda store: store.seen(here.seat))
+    return here
 
 
 def asked(script: str, here: Here) -> tuple[object, ...]:
@@ -299,16 +305,12 @@ def asked(script: str, here: Here) -> tuple[object, ...]:
 
 @st.fragment(run_every=EVERY)
 def _line(script: str, drawn_for: tuple[object, ...] | None) -> None:
-    here = present()
-    if here is None:
-        if is_seated():
-            st.caption(escape_markdown(known().problem))
-            return
+    if (here := look_around(script, drawn_for)) is not None:
+        _draw_line(script, here)
+    elif is_seated():
+        st.caption(escape_markdown(known().problem))
+    else:
         st.rerun()
-    if drawn_for is None or asked(script, here) != drawn_for:
-        st.rerun()
-    act(lambda store: store.seen(here.seat))
-    _draw_line(script, here)
 
 
 def _draw_line(script: str, here: Here) -> None:

@@ -14,7 +14,6 @@ from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.pages.room import board, leading, pictures, report
 from commod.dashboard.pages.room.report import zipped_tables
-from commod.dashboard.rooms import room_database
 from commod.dashboard.rooms.contents import RoomError, SharedModel
 from commod.dashboard.rooms.room_store import RoomStore
 from commod.dashboard.state.link import link_of_model
@@ -36,7 +35,6 @@ ANSWER = "f predicted it for **46**"
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("COMMOD_ROOMS_FILE", str(tmp_path / "rooms.sqlite"))
     monkeypatch.delenv("COMMOD_DATABASE_URL", raising=False)
-    monkeypatch.setattr(room_database, "LOOK_AGAIN_SECONDS", 0.0)  # pages run in threads of their own
     rooms._made.cache_clear()
     yield rooms.store()
     rooms.store().dispose()

@@ -17,7 +17,7 @@ from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.pictures import Picture
-from commod.dashboard.rooms.contents import Here, Room, RoomQuestion
+from commod.dashboard.rooms.contents import Here, Room, RoomQuestion, Vote
 from commod.dashboard.state import session
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, data_in_words, in_words
@@ -34,17 +34,17 @@ from commod.dashboard.views.methods import own_sweep
 from commod.dashboard.views.pairs import Effect, bullets, effect_of, in_peoples_words
 from commod.dashboard.views.room import (
     ROOM,
-    act,
     announcement,
     asked,
     known,
-    present,
+    look_around,
     room_step_in_words,
     say_aloud,
     tell_trouble,
     time_left,
 )
 from commod.dashboard.views.words import say, say_declared
+from commod.wording import some_of
 
 
 def trained(settings: Settings) -> FitResult:
@@ -146,10 +146,9 @@ def show(here: Here) -> None:
 
 @st.fragment(run_every=BOARD_EVERY)
 def _board(drawn: tuple[object, ...], step: BoardStep | None) -> None:
-    here = present()
-    if here is None or asked(ROOM, here) != drawn:  # somebody else leads, too, or the room is gone
+    here = look_around(ROOM, drawn)
+    if here is None:  # the room is gone
         st.rerun()
-    act(lambda store: store.seen(here.seat))
     with st.container(key="room_board"):
         _draw_board(here.room, step)
     say_aloud(announcement(here.room))
@@ -318,8 +317,8 @@ def _tell_others(others: int) -> None:
         st.caption(say("room.others_elsewhere", n=others))
 
 
-def _draw_models(models: list[pictures.Signed], kinds: Mapping[int, str], name: str, large: bool) -> None:
-    settings = models[0].settings
+def _draw_models(models: list[Vote], kinds: Mapping[int, str], name: str, large: bool) -> None:
+    settings = pictures.settings_of(models[0])
     picture = pictures.models(models, kinds, session.language(), get(own_sweep(settings)))
     rows, titles = picture.rows, pictures.figure_titles(models, session.language())
     table = Table(
@@ -410,19 +409,21 @@ def _draw_votes(question: RoomQuestion, large: bool) -> None:
     fold(table, lambda: pictures.votes_table(models, shown, session.language()))
 
 
-def _tell_moves(models: list[pictures.Signed]) -> None:
+def _tell_moves(models: list[Vote]) -> None:
     """Who moved, from what to what, and who has not voted again."""
-    moved, once = pictures.moves(models), pictures.once(models)
-    st.markdown(f"### {say('room.moved', n=len(moved), of=len(pictures.twice(models)))}")
+    moved, both = pictures.moves(models), pictures.in_both_rounds(models)
+    st.markdown(f"### {say('room.moved', n=len(moved), of=len(both))}")
     sentences = [escape_markdown(text) for text in pictures.moves_in_words(moved[:MAX_MOVES], session.language())]
     if len(moved) > MAX_MOVES:
         sentences.append(say("room.more_reasons", n=len(moved) - MAX_MOVES))
-    if once:
-        sentences.append(say("room.voted_once", n=len(once), names=escape_markdown(pictures.listed_names(once))))
+    again = {after.person_number for _, after in both}
+    if once := [vote.name for vote in models if vote.round == 1 and vote.person_number not in again]:
+        names = escape_markdown(some_of(once, pictures.MAX_NAMES))
+        sentences.append(say("room.voted_once", n=len(once), names=names))
     st.markdown("\n".join(f"- {text}" for text in sentences))
 
 
-def _draw_reasons(models: list[pictures.Signed], shown: Mapping[int, str]) -> None:
+def _draw_reasons(models: list[Vote], shown: Mapping[int, str]) -> None:
     for number, name in sorted(shown.items(), reverse=True):
         reasons = [model for model in models if model.round == number and model.reason]
         if not reasons:

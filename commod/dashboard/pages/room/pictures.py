@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from commod.charts.room import plot_answers, plot_guesses, plot_models
-from commod.dashboard.rooms.contents import Member, Room, RoomQuestion, Vote
+from commod.dashboard.rooms.contents import Room, RoomQuestion, Vote
 from commod.dashboard.state.link import model_of_link
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.language import declared, phrase
@@ -18,11 +18,14 @@ from commod.dashboard.views.impact import FOUR_FIFTHS, has_four_fifths
 from commod.dashboard.views.lesson.script import StepAnswer, StepQuestion
 from commod.experiments import Sweep
 from commod.metrics.figures import CRITERIA
+from commod.wording import some_of
 
 # Of the numbers in a histogram, at least: one guess beside the answer is no block that fills the picture.
 LEAST_SPAN = 10.0
 # Bars of a histogram, at most.
 MAX_BARS = 12
+# Names of people in one place, at most.
+MAX_NAMES = 8
 # Of a model that somebody stands at or has voted for: the figures in which rounds are compared.
 COMPARED = ("fairness", "accuracy", "change_rate", "worse")
 
@@ -82,40 +85,26 @@ def _bar_width(span: float) -> float:
 # ---- models ----
 
 
-@dataclass(frozen=True)
-class Signed:
-    """A model that somebody stands at, or has voted for in a round."""
-
-    number: int  # of the person
-    name: str
-    round: int
-    settings: Settings
-    figures: Mapping[str, float]
-    reason: str = ""
-
-
-def stands(room: Room) -> list[Signed]:
-    """Where those who take part stand."""
+def stands(room: Room) -> list[Vote]:
+    """Where those who take part stand, as if they had voted for it."""
     people = [person for person in room.people if person.link and not person.leads]
-    return [_signed(person, person.number, 1) for person in people]
+    return [Vote(person.number, person.name, 1, person.link, person.figures) for person in people]
 
 
-def votes(question: RoomQuestion) -> list[Signed]:
-    """What was sent to a question, round by round."""
-    return [_signed(vote, vote.person_number, vote.round, vote.reason) for vote in question.votes if vote.link]
+def votes(question: RoomQuestion) -> list[Vote]:
+    """The models that were sent to a question, round by round."""
+    return [vote for vote in question.votes if vote.link]
 
 
-def _signed(sent: Member | Vote, number: int, round: int, reason: str = "") -> Signed:
-    return Signed(number, sent.name, round, model_of_link(sent.link), sent.figures, reason)
+def settings_of(vote: Vote) -> Settings:
+    """The model that somebody voted for."""
+    return model_of_link(vote.link)
 
 
-def comparable(models: Sequence[Signed]) -> tuple[list[Signed], int]:
+def comparable(models: Sequence[Vote]) -> tuple[list[Vote], int]:
     """Those on the scene and criterion that most have, which one picture can hold, and how many are left out."""
-    if not models:
-        return [], 0
-    problems = Counter(model.settings.problem() for model in models)
-    usual = max(problems, key=lambda problem: problems[problem])  # of equally many, the first
-    kept = [model for model in models if model.settings.problem() == usual and "fairness" in model.figures]
+    usual = Counter(settings_of(model).problem() for model in models).most_common(1)  # of equally many, the first
+    kept = [model for model in models if settings_of(model).problem() == usual[0][0] and "fairness" in model.figures]
     return kept, len(models) - len(kept)
 
 
@@ -126,7 +115,7 @@ def _row(
     return found | {"who": who, "line": line, "order": order}
 
 
-def _together(models: Sequence[Signed]) -> dict[tuple[int, float, float], list[Signed]]:
+def _together(models: Sequence[Vote]) -> dict[tuple[int, float, float], list[Vote]]:
     """Models by round and figures: people at the same place are one point."""
     found = defaultdict(list)
     for model in models:
@@ -134,27 +123,27 @@ def _together(models: Sequence[Signed]) -> dict[tuple[int, float, float], list[S
     return found
 
 
-def listed_names(models: Sequence[Signed], most: int = 8) -> str:
-    """Their names, the first of them where they are many."""
-    names = [model.name for model in models]
-    return ", ".join(names[:most]) + (" …" if len(names) > most else "")
+def in_both_rounds(models: Sequence[Vote]) -> list[tuple[Vote, Vote]]:
+    """First and second vote of everybody who voted twice."""
+    first = {model.person_number: model for model in models if model.round == 1}
+    return [
+        (first[model.person_number], model) for model in models if model.round == 2 and model.person_number in first
+    ]
 
 
-def moves(models: Sequence[Signed]) -> list[tuple[Signed, Signed]]:
+def moves(models: Sequence[Vote]) -> list[tuple[Vote, Vote]]:
     """First and second vote of everybody who voted for another model the second time."""
-    first = {model.number: model for model in models if model.round == 1}
-    pairs = [(first[model.number], model) for model in models if model.round == 2 and model.number in first]
-    return [(before, after) for before, after in pairs if before.settings != after.settings]
+    return [pair for pair in in_both_rounds(models) if settings_of(pair[0]) != settings_of(pair[1])]
 
 
-def moves_in_words(moved: Sequence[tuple[Signed, Signed]], language: str) -> list[str]:
+def moves_in_words(moved: Sequence[tuple[Vote, Vote]], language: str) -> list[str]:
     """From what to what each has moved, in the figures of the chart."""
     return [
         phrase(
             language,
             "room.moved_from",
             name=after.name,
-            figure=declared(language, CRITERIA[after.settings.fairness].figure.title),
+            figure=declared(language, CRITERIA[settings_of(after).fairness].figure.title),
             fairness=(before.figures["fairness"], after.figures["fairness"]),
             accuracy=(100 * before.figures["accuracy"], 100 * after.figures["accuracy"]),
         )
@@ -162,23 +151,11 @@ def moves_in_words(moved: Sequence[tuple[Signed, Signed]], language: str) -> lis
     ]
 
 
-def twice(models: Sequence[Signed]) -> set[int]:
-    """Who voted in both rounds."""
-    first, second = ({model.number for model in models if model.round == number} for number in (1, 2))
-    return first & second
-
-
-def once(models: Sequence[Signed]) -> list[Signed]:
-    """Votes of the first round of those who have not voted again."""
-    again = twice(models)
-    return [model for model in models if model.round == 1 and model.number not in again]
-
-
-def votes_table(models: Sequence[Signed], rounds: Mapping[int, str], language: str) -> pd.DataFrame:
+def votes_table(models: Sequence[Vote], rounds: Mapping[int, str], language: str) -> pd.DataFrame:
     """Every vote: who, in which round, for what, and why."""
     rows = [
         {"name": model.name, "round": rounds[model.round], "reason": model.reason}
-        | {"settings": declared(language, in_words(model.settings))}
+        | {"settings": declared(language, in_words(settings_of(model)))}
         | {name: model.figures.get(name, math.nan) for name in COMPARED}
         for model in sorted(models, key=lambda model: (model.name.casefold(), model.round))
     ]
@@ -191,9 +168,9 @@ def rounds_of(count: int, language: str) -> dict[int, str]:
     return {number: phrase(language, f"room.{names[number]}_vote") for number in range(1, count + 1)}
 
 
-def figure_titles(models: Sequence[Signed], language: str) -> dict[str, tuple[str, str]]:
+def figure_titles(models: Sequence[Vote], language: str) -> dict[str, tuple[str, str]]:
     """The figures of `COMPARED`, with their titles, which have units, and formats."""
-    criterion = CRITERIA[models[0].settings.fairness]
+    criterion = CRITERIA[settings_of(models[0]).fairness]
     return {
         "fairness": (declared(language, criterion.figure.axis_title), ".2f"),
         "accuracy": (declared(language, "Accuracy on test (%)"), ".1%"),
@@ -255,7 +232,7 @@ def choices(question: RoomQuestion, rounds: Mapping[int, str], language: str) ->
     return Picture(plot_answers, frame, {"kinds": tuple(rounds.values()), "people": say("room.people")})
 
 
-def models(signed: Sequence[Signed], kinds: Mapping[int, str], language: str, sweep: Sweep | None = None) -> Picture:
+def models(signed: Sequence[Vote], kinds: Mapping[int, str], language: str, sweep: Sweep | None = None) -> Picture:
     """The frontier where it is known, f, where people stand or what they voted for, and from where they moved.
 
     `kinds` says what the points of each round are called.
@@ -265,16 +242,17 @@ def models(signed: Sequence[Signed], kinds: Mapping[int, str], language: str, sw
     roles = [(say("room.f"), "f"), *zip(kinds.values(), ("first", "last"), strict=False)]
     if sweep is not None:
         roles.insert(0, (say("room.frontier"), "frontier"))
-        columns = [CRITERIA[signed[0].settings.fairness].figure_name, "accuracy", "settings", "best"]
+        columns = [CRITERIA[settings_of(signed[0]).fairness].figure_name, "accuracy", "settings", "best"]
         for fairness, accuracy, setting, best in sweep.points[columns].itertuples(index=False):
             line = "frontier" if best else ""
             rows.append(_row(roles[0][0], fairness, accuracy, 0, declared(language, setting), line, fairness))
     for pair in moves(signed):
         for order, end in enumerate(pair):
             at = end.figures["fairness"], end.figures["accuracy"]
-            rows.append(_row(kinds[2], *at, 1, end.name, f"move {end.number}", order))
+            rows.append(_row(kinds[2], *at, 1, end.name, f"move {end.person_number}", order))
     for (round, fairness, accuracy), there in _together(signed).items():
-        who = f"{listed_names(there)} ({declared(language, in_words(there[0].settings))})"
+        names = some_of([model.name for model in there], MAX_NAMES)
+        who = f"{names} ({declared(language, in_words(settings_of(there[0])))})"
         rows.append(_row(kinds[round], fairness, accuracy, len(there), who))
     if signed and "f_fairness" in signed[0].figures:  # drawn over those who stand at it
         rows.append(
@@ -285,6 +263,6 @@ def models(signed: Sequence[Signed], kinds: Mapping[int, str], language: str, sw
         "y_title": titles["accuracy"][0],
         "people": say("room.people"),
     }
-    if signed and has_four_fifths(signed[0].settings):
+    if signed and has_four_fifths(settings_of(signed[0])):
         options |= {"line": FOUR_FIFTHS, "line_name": say("explore.four_fifths")}
     return Picture(plot_models, pd.DataFrame(rows), {"kinds": tuple(roles), **options})

@@ -176,7 +176,7 @@ def _pair(question: RoomQuestion, rounds: Mapping[int, str], say: Callable[..., 
 def _sign(question: RoomQuestion, rounds: Mapping[int, str], say: Callable[..., str], language: str) -> dict[str, Any]:
     sent = pictures.votes(question)
     models, _ = pictures.comparable(sent)
-    moved, twice = pictures.moves(sent), pictures.twice(sent)
+    moved, both = pictures.moves(sent), pictures.in_both_rounds(sent)
     figures = pictures.figure_titles(sent, language) if sent else {}
     columns = {"name": "who", "round": "round", "settings": "setting", "reason": "reason"}
 
@@ -187,7 +187,7 @@ def _sign(question: RoomQuestion, rounds: Mapping[int, str], say: Callable[..., 
         "charts": [_figure(pictures.models(models, rounds, language), say("room.votes_alt"), language)]
         if models
         else [],
-        "moved": say("room.moved", n=len(moved), of=len(twice)) if question.rounds > 1 else "",
+        "moved": say("room.moved", n=len(moved), of=len(both)) if question.rounds > 1 else "",
         "headings": [*(say(f"room.{word}") for word in columns.values()), *(title for title, _ in figures.values())],
         "rows": [
             [*(str(row[name]) for name in columns), *(written(row[name], form) for name, (_, form) in figures.items())]
