@@ -98,10 +98,10 @@ def _names_of_levels(column: str, levels: list[str], is_cut: bool) -> dict[str, 
     }
 
 
-def small_together(rows: Mapping[str, int], fewer_than: int, name: str = OTHER) -> dict[str, str]:
+def small_together(rows: Mapping[str, int], fewer_than: int) -> dict[str, str]:
     """What makes one level of those with few rows, as in ``Choice.merge``; nothing, if fewer than two are small."""
     small = [level for level, count in rows.items() if count < fewer_than]
-    return dict.fromkeys(small, name) if len({*small, *({name} & set(rows))}) > 1 else {}
+    return dict.fromkeys(small, OTHER) if len({*small, *({OTHER} & set(rows))}) > 1 else {}
 
 
 def count_groups(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:

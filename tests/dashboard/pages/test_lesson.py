@@ -24,10 +24,10 @@ from commod.dashboard.views.lesson.facts import (
     HERE,
     TRUTH,
     beside_paying,
+    by_record,
     conflict_paths,
     figure,
     groups_of_model,
-    mistaken,
     of_rival,
     rivals_paying,
     two_groups,
@@ -359,7 +359,7 @@ def test_the_hour_ends_with_all_guesses():
 
 def test_what_is_wrong_by_the_label_adds_up(stages):
     at = stages["blind"]
-    better, worse = mistaken(at.before)
+    better, worse = (by_record(at.before, "wrong", better=side) for side in (True, False))
     lost = figure(at.before, "accuracy", "f") - figure(at.before, "accuracy")
     right = script.answer(at).value
     assert right + better + worse == at.before.changed_test.sum()

@@ -39,11 +39,9 @@ def notes_html(taught: Scenario, report: Report = SILENT) -> str:
     """The notes as one HTML file."""
     steps, stages = taught.steps, list[dict[str, Any]]()
 
-    class Listen(Report):  # also in the middle of a step, which may take seconds
-        def __call__(self, _: float = 0.0) -> None:
-            report(len(stages) / len(steps))
+    def listen(_: float = 0.0) -> None:  # also in the middle of a step, which may take seconds
+        report(len(stages) / len(steps))
 
-    listen = Listen()
     fit = cache(lambda settings: fit_result(settings, listen))
     for step in steps:
         report.tell(len(stages))

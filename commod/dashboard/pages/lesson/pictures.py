@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -109,9 +108,6 @@ def _curve(at: StepModels) -> None:
 
 
 def _conflict(at: StepModels) -> None:
-    labels = {
-        kind: say(f"lesson.conflict_{kind}") for kind in (facts.DP, facts.EO, facts.TRUTH, facts.BEGAN, facts.HERE)
-    }
     frame = facts.conflict_paths(at)
     p_rule, dm = FIGURES["p_rule"], FIGURES["dm"]
     settings = ["–" if math.isnan(value) else f"λ_fair {value:g}" for value in frame["lambda_fair"]]
@@ -122,6 +118,7 @@ def _conflict(at: StepModels) -> None:
         facts.BEGAN: (palette.BETTER, "triangle-up"),
         facts.HERE: (palette.PATH, "cross"),
     }
+    labels = {kind: say(f"lesson.conflict_{kind}") for kind in looks}
     draw(
         plot_scatter,
         frame.assign(
@@ -178,8 +175,10 @@ def _two_groups(at: StepModels) -> None:
     ]
     names = [with_capital(at.step.called(group)) for group in task.groups]
     for column, name, cells in zip(st.columns(2, gap="medium"), names, counts, strict=True):
-        dots = pd.DataFrame(_dots(name, cells, what))
-        numbers = {kind: int((dots["what"] == kind).sum()) for kind in what}
+        rightly, wrongly = round(cells[1][1]), round(cells[0][1])  # decided 1
+        numbers = dict(zip(what, (rightly, wrongly, 100 - rightly - wrongly), strict=True))
+        kinds = [kind for kind, number in numbers.items() for _ in range(number)]
+        dots = pd.DataFrame({"group": name, "number": range(100), "what": kinds})
         with column:
             says = ", ".join(f"{number} {escape_markdown(kind)}" for kind, number in numbers.items())
             st.markdown(f"**{escape_markdown(name)}**{say('standalone.colon')} {says}")
@@ -199,13 +198,6 @@ def _two_groups(at: StepModels) -> None:
             )
     p_rule, dm = (float(FIGURES[name].of_counts(counts)) for name in ("p_rule", "dm"))
     st.markdown(say("lesson.two_groups_say", p_rule=p_rule, dm=dm))
-
-
-def _dots(group: str, cells: Any, what: list[str]) -> list[dict[str, Any]]:
-    """100 dots: rightly decided 1, wrongly, and the rest."""
-    rightly, wrongly = round(cells[1][1]), round(cells[0][1])
-    kinds = [what[0]] * rightly + [what[1]] * wrongly + [what[2]] * (100 - rightly - wrongly)
-    return [{"group": group, "number": number, "what": kind} for number, kind in enumerate(kinds)]
 
 
 def _paying(frame: pd.DataFrame, key: str, caption: str = "") -> None:

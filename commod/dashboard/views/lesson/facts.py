@@ -108,11 +108,10 @@ def _one_sided(model: FitResult) -> tuple[int, int]:
     return more, math.ceil(high.people * (high.positive - low.positive / level))
 
 
-def mistaken(model: FitResult) -> tuple[int, int]:
-    """Changed decisions that are wrong now, by the label: in favour of the person, and against."""
-    wrong = model.changed_test & (model.decisions != model.scene.test.y.to_numpy())
-    better = model.decisions == model.task.spec.favourable
-    return int((wrong & better).sum()), int((wrong & ~better).sum())
+def by_record(model: FitResult, verdict: str, *, better: bool) -> int:
+    """Decisions changed in favour of the person, or against, that are "right" by the record, or "wrong"."""
+    record = model.record
+    return int(record.loc[record["better"] == better, verdict].sum())
 
 
 def _share(part: float, whole: float) -> float:
@@ -179,10 +178,10 @@ MODEL: dict[str, Callable[[FitResult], Any]] = {
     "f_in_hundredths": lambda model: 100 * model.figures.loc["p_rule", "f"],
     "labels_in_hundredths": lambda model: 100 * p_rule_of_labels(model),
     "mistaken": lambda model: model.change_counts.wrong,
-    "mistaken_better": lambda model: mistaken(model)[0],
-    "mistaken_worse": lambda model: mistaken(model)[1],
+    "mistaken_better": lambda model: by_record(model, "wrong", better=True),
+    "mistaken_worse": lambda model: by_record(model, "wrong", better=False),
     "mended": lambda model: model.change_counts.right,
-    "mended_better": lambda model: model.change_counts.better - mistaken(model)[0],
+    "mended_better": lambda model: by_record(model, "right", better=True),
     "sure": lambda model: int((_sure(model) & model.changed_test).sum()),  # of the changed, those f was sure of
     "sure_share": lambda model: _share((_sure(model) & model.changed_test).sum(), model.change_counts.count),
     "sure_everyone": lambda model: 100 * _sure(model).mean(),

@@ -51,11 +51,8 @@ def lesson(here: Progress) -> Scenario:
 def choose(name: str) -> None:
     """Go to another scenario, to where it was left."""
     _others()[progress().lesson] = progress()
-    found = _others().get(name) or Progress(lesson=name)
-    found.staged = None
-    found.turned += 1
-    found.pressed = True
-    progress.set(found)
+    progress.set(_others().get(name) or Progress(lesson=name))
+    turn(progress().step)
 
 
 def from_link(link: dict[str, str]) -> Progress:

@@ -15,7 +15,6 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 from jinja2 import TemplateError
-from msgspec import structs
 
 from commod.dashboard.state.lesson_data import add_tables, lessons_folder
 from commod.dashboard.state.settings import CONTROLS, Settings, defaults, suited_to
@@ -24,7 +23,7 @@ from commod.dashboard.text.language import LANGUAGES
 from commod.dashboard.text.menu import PAGES
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.facts import known_names
-from commod.dashboard.views.lesson.steps import SHOWS, LessonStep, Paragraph
+from commod.dashboard.views.lesson.steps import SHOWS, LessonStep
 from commod.datasets import TASKS
 from commod.models.competitors import METHODS
 from commod.uploads.json_file import place_and_reason
@@ -344,11 +343,10 @@ def read_translation(
             raise ScenarioError(f"{where}: {single[0]} stands in one of the two languages only.")
         for name in set(_TEXTS) & set(entry):
             _check_same_length(where, name, entry[name], original[name])
+        for name in set(_PARAGRAPHS) & set(entry):  # each keeps its condition
+            conditions = [paragraph.when for paragraph in getattr(step, name)]
+            entry[name] = [{"text": said, "when": when} for said, when in zip(entry[name], conditions, strict=True)]
         translated = _step(where, {**original, **entry}, step.start, language, file.names)
-        for name in _PARAGRAPHS:  # each keeps its condition
-            said = zip(getattr(translated, name), getattr(step, name), strict=True)
-            paragraphs = tuple(Paragraph(new.text, old.when) for new, old in said)
-            translated = structs.replace(translated, **{name: paragraphs})
         _check_texts(where, translated)
         steps.append(translated)
     return replace(first, language=language, title=file.title, steps=tuple(steps))
