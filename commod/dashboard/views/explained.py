@@ -39,34 +39,25 @@ def draw_changes(result: FitResult) -> None:
     """Who moved, in which direction."""
     st.header(say_declared("Whose decisions change"))
     (better, _), (worse, _) = directions(result.task.spec)
-    data, words = result.keep(f"changes_{session.language()}", lambda: _changes_of(result))
+    below, behind = "Below each group", "The group of which most changed first; behind its name"
     draw(
         plot_changes,
-        data,
+        result.keep(f"changes_{session.language()}", lambda: _changes_of(result)),
         alt="Decisions changed by group and direction.",
         table=CHANGES,
-        caption=f"On test. {words}.",
+        caption=f"On test. {behind if result.has_many_groups else below}, how many of how many.",
         better=say_declared(better),
         worse=say_declared(worse),
         many=result.has_many_groups,
     )
 
 
-def _changes_of(result: FitResult) -> tuple[pa.Table, str]:
-    """Rows of the chart of the changes, and the same in words."""
-    rows = [
-        row | {name: say_declared(row[name]) for name in ("name", "group", "direction")}
-        for row in changes_by_direction(result.task.spec, result.changes)
-    ]
-    if result.has_many_groups:
-        return pa.Table.from_pylist(
-            rows
-        ), "The group of which most changed first; behind its name, how many of how many"
-    words = [
-        f"{escape_markdown(up['name'])}: {up['count']:,} better off, {down['count']:,} worse off, of {people:,}"
-        for up, down, people in zip(rows[::2], rows[1::2], result.changes["count"], strict=True)
-    ]
-    return pa.Table.from_pylist(rows), "; ".join(words)
+def _changes_of(result: FitResult) -> pa.Table:
+    """Rows of the chart of the changes."""
+    rows = changes_by_direction(result.task.spec, result.changes)
+    return pa.Table.from_pylist(
+        [row | {name: say_declared(row[name]) for name in ("name", "group", "direction")} for row in rows]
+    )
 
 
 def draw_concepts(result: FitResult) -> None:

@@ -7,8 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from commod.dashboard.pages.your_data.draft import draft, kept, select
-from commod.dashboard.pages.your_data.roles import ask_column, choose_blanks, choose_cut
-from commod.dashboard.state.page_state import mirrored
+from commod.dashboard.pages.your_data.roles import ask_column, choose_blanks, choose_cut, is_to_be_cut
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
@@ -60,15 +59,10 @@ def choose_groups(choice: Choice) -> Choice:
 def _choose_cuts(column: str) -> tuple[float, ...]:
     """Where to cut a column of numbers; nowhere, if its values are groups as they are."""
     here = draft()
-    if column not in roles.columns_of_numbers(here.guesses):
+    if not is_to_be_cut("sensitive", column, f"Cut “{escape_markdown(column)}” into bands"):
         return ()
-    values = int(here.guesses.loc[column, "values"])
-    if values <= own_groups.MAX_VALUES:
-        key = f"sensitive_is_cut_{column}"
-        at_first = here.chosen.get(key, roles.is_cut(column, here.guesses))
-        if not st.toggle(f"Cut “{escape_markdown(column)}” into bands", **kept(key, at_first)):
-            return ()
-    options = [str(bands) for bands in range(2, min(own_groups.MAX_BANDS, values) + 1)]
+    most = min(own_groups.MAX_BANDS, int(here.guesses.loc[column, "values"]))
+    options = [str(bands) for bands in range(2, most + 1)]
     bands = int(select(f"Bands of “{column}”", options, f"sensitive_bands_{column}", "2"))
     guessed = roles.guess_cuts(here.frame[column], bands)
     if bands == 2:
@@ -153,7 +147,7 @@ def _choose_among(choice: Choice) -> tuple[str, ...]:
         "Groups (rows of others are left out)",
         list(rows),
         format_func=lambda group: f"{group} ({rows[group]:,})",
-        **mirrored(f"own_{name}", chosen, lambda groups: here.chosen.update({name: groups})),
+        **kept(name, chosen),
     )
     least = own_groups.LEAST_IN_GROUP
     if few := [f"{group} ({count:,})" for group, count in rows.items() if group not in chosen and count < least]:

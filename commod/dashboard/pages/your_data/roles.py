@@ -91,14 +91,8 @@ def _outcome() -> Classes:
     ask_column("Which column says what was decided, or what happened?", guess, columns, "target")
     column = select(label, columns, "target", str(guess))
     cut = None
-    if column in roles.columns_of_numbers(here.guesses):
-        is_cut = True
-        if int(here.guesses.loc[column, "values"]) <= MAX_VALUES:
-            key = f"target_is_cut_{column}"
-            at_first = here.chosen.get(key, roles.is_cut(column, here.guesses))
-            is_cut = st.toggle("Cut these numbers in two", **kept(key, at_first))
-        if is_cut:
-            cut = choose_cut(f"target_cut_{column}", column, roles.guess_cut(here.frame[column]))
+    if is_to_be_cut("target", column, "Cut these numbers in two"):
+        cut = choose_cut(f"target_cut_{column}", column, roles.guess_cut(here.frame[column]))
     rows = {str(value): int(count) for value, count in classes_of(here.frame[column], cut).value_counts().items()}
     blanks = choose_blanks(column, list(rows))
     rows = {value: count for value, count in rows.items() if value not in blanks}
@@ -116,6 +110,17 @@ def choose_blanks(column: str, values: list[str]) -> tuple[str, ...]:
     chosen = draft().chosen.get(name, found)
     label = f"Values of “{escape_markdown(column)}” that count as empty"
     return tuple(st.multiselect(label, values, **kept(name, chosen), placeholder="None"))
+
+
+def is_to_be_cut(role: str, column: str, label: str) -> bool:
+    """Whether a column of numbers is cut: one of few values only if somebody wants it, any other always."""
+    here = draft()
+    if column not in roles.columns_of_numbers(here.guesses):
+        return False
+    if int(here.guesses.loc[column, "values"]) > MAX_VALUES:
+        return True
+    name = f"{role}_is_cut_{column}"
+    return st.toggle(label, **kept(name, here.chosen.get(name, roles.is_cut(column, here.guesses))))
 
 
 def choose_cut(name: str, column: str, guess: float, label: str = "Cut at (this number and above, or below)") -> float:
