@@ -12,8 +12,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from commod.dashboard.rooms.room_database import LOOK_SECONDS
-from commod.dashboard.rooms.room_store import MOST_PEOPLE, RoomStore
+from commod.dashboard.rooms.room_store import LOOK_SECONDS, MOST_PEOPLE, RoomStore
 
 LINK = (
     "data=law_school&groups=&criterion=demographic_parity&lambda_fair=2&lambda_ratio=0.05&lambda_concepts=0.05&seed=0"

@@ -1,6 +1,6 @@
 """What is in a room, and what is said when something cannot be done there.
 
-A room is stored as it stands here, as one JSON document (`rooms/room_database.py`). Pages read it and change nothing.
+A room is stored as it stands here, as one JSON document (`rooms/schema.py`). Pages read it and change nothing.
 """
 
 from collections import Counter, defaultdict
@@ -132,6 +132,15 @@ class Room(Struct):
     def person_of(self, key: str) -> Member | None:
         """Who has the seat with this key."""
         return next((person for person in self.people if person.key == key), None)
+
+    def seated(self, key: str) -> Member:
+        """Who has the seat with this key; RoomError if nobody has it, or they are still to be let in."""
+        person = self.person_of(key)
+        if person is None:
+            raise RoomError("no_seat")
+        if person.waiting:
+            raise RoomError("waiting")
+        return person
 
     def send_out(self, numbers: Collection[int]) -> None:
         """Take people out, with all that they have guessed and sent."""

@@ -1,12 +1,15 @@
-"""Codes, secrets and names: what is drawn by lot, and what people call themselves made harmless."""
+"""Codes, secrets and names: what is drawn by lot, and whatever people send, made harmless."""
 
+import math
 import re
 import secrets
 import unicodedata
 from collections.abc import Collection
 from functools import lru_cache
 from hashlib import sha256
+from urllib.parse import parse_qs
 
+from commod.dashboard.rooms.contents import Figures, RoomError
 from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 
 # No I, L, O, 0 and 1, which are taken for one another: 31 signs, so that nine make 26 million million codes.
@@ -14,6 +17,9 @@ ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 9
 NAME_LENGTH = 24
 REASON_LENGTH = 200
+LINK_LENGTH = 2000
+WORD_LENGTH = 200  # of a lesson's name, a step's, and a guess as it is kept
+MOST_FIGURES = 30
 
 
 @lru_cache(maxsize=len(LANGUAGES))
@@ -69,3 +75,35 @@ def unique_nickname(nickname: str | None, taken: Collection[str], language: str 
         number += 1
         name = f"{asked[: NAME_LENGTH - 4].rstrip()} {number}"
     return name
+
+
+# ---- what somebody sends as it is kept ----
+
+
+def checked_word(text: str) -> str:
+    """A name of ours, or a guess as it is kept: bounded, and nothing in it that a database refuses."""
+    if len(text) > WORD_LENGTH or not text.isprintable():
+        raise RoomError("too_long")
+    return text
+
+
+def checked_link(link: str) -> str:
+    """A setting as a link: on data that everybody has, and nobody's seat in it."""
+    from commod.datasets import TASKS  # which takes seconds: the server answers before
+
+    if len(link) > LINK_LENGTH or not link.isascii() or not link.isprintable():
+        raise RoomError("too_long")
+    parameters = parse_qs(link)
+    if {"seat", "lead"} & set(parameters):
+        raise RoomError("too_long")
+    if parameters.get("data", [""])[-1] not in TASKS:
+        raise RoomError("own_data")
+    return link
+
+
+def checked_figures(figures: Figures) -> dict[str, float]:
+    """Those that are known (finite)."""
+    known = {str(name): float(value) for name, value in figures.items() if math.isfinite(value)}
+    if len(known) > MOST_FIGURES or any(len(name) > WORD_LENGTH or not name.isprintable() for name in known):
+        raise RoomError("too_long")
+    return known

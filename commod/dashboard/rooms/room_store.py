@@ -1,15 +1,21 @@
 """Rooms in a database that the processes of a server share: who is there, where they stand, their guesses and votes."""
 
+import logging
 import math
 import secrets
+import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Literal, TypedDict, Unpack
 
-from msgspec.json import encode
-from sqlalchemy import delete, insert, select
+from msgspec.json import decode, encode
+from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
 
 from commod.dashboard.rooms.buckets import Buckets
 from commod.dashboard.rooms.contents import (
@@ -28,17 +34,20 @@ from commod.dashboard.rooms.contents import (
     SharedModel,
     Vote,
 )
-from commod.dashboard.rooms.names import REASON_LENGTH, clean, hash_of, new_code, tidy_code, unique_nickname
-from commod.dashboard.rooms.room_database import (
-    RoomDatabase,
+from commod.dashboard.rooms.names import (
+    REASON_LENGTH,
     checked_figures,
     checked_link,
     checked_word,
-    locked,
-    write,
+    clean,
+    hash_of,
+    new_code,
+    tidy_code,
+    unique_nickname,
 )
-from commod.dashboard.rooms.schema import rooms
+from commod.dashboard.rooms.schema import locked, open_database, rooms, write, writing
 from commod.dashboard.text.language import FIRST
+from commod.installation import MissingExtraError
 
 TOKEN_BYTES, SECRET_BYTES = 16, 24  # of a seat, and of a leader's link
 MOST_LEADERS = 5  # tabs that lead one room; the one that was seen longest ago gives way to the next
@@ -49,7 +58,13 @@ SEEN_EVERY = 5.0
 SWEEP_EVERY = 60.0
 SLOW_SECONDS = 5.0  # until a network that has tried many wrong codes reads of the next that it is wrong
 
+# What others have changed, and who is still there, is seen so many seconds later at most.
+LOOK_SECONDS = 0.5
+PRESENCE_SECONDS = 5.0
+HERE_SECONDS = 30.0  # who was seen so many seconds ago is still there
+
 _EVERYBODY = "everybody"
+_log = logging.getLogger(__name__)
 
 
 class Leading(TypedDict, total=False):
@@ -64,7 +79,17 @@ class Leading(TypedDict, total=False):
     most: int
 
 
-class RoomStore(RoomDatabase):
+@dataclass
+class _Kept:
+    """A room as it was last read or written. The lock lets one of those who look read for all."""
+
+    lock: Lock = field(default_factory=Lock)
+    room: Room | None = None
+    checked: float = -math.inf
+    read: float = -math.inf
+
+
+class RoomStore:
     """All rooms of a server. Its methods can be called from any thread, and from several processes on one database.
 
     Whatever cannot be done raises `RoomError`, whose phrase is for the user. `clock` gives seconds since the epoch,
@@ -82,9 +107,17 @@ class RoomStore(RoomDatabase):
         hours: float = HOURS,
         most_rooms: int = MOST_ROOMS,
     ) -> None:
-        super().__init__(url, clock, steady)
+        self._clock, self._steady = clock, steady
+        with _said_in_a_sentence():
+            self._reader = open_database(url)
+        self._writer = writing(self._reader)
+        self._is_sqlite = self._reader.dialect.name == "sqlite"
+        # SQLite takes one writer at a time, and lets those of a process who wait sleep: a lock wakes them at once.
+        self._turn = Lock() if self._is_sqlite else nullcontext()
+        self._kept: dict[str, _Kept] = defaultdict(_Kept)
         self._hours, self._most_rooms, self._wait = hours, most_rooms, wait
         self._swept = -math.inf
+        self._messages = Buckets(burst=20, per_second=4.0, clock=steady)  # by seat
         self._wrong_codes = Buckets(burst=20, per_second=1 / 60, clock=steady)
         self._joined = Buckets(burst=250, per_second=1.0, clock=steady)  # by network and room: a class behind a router
         self._joined_by_browser = Buckets(burst=10, per_second=1 / 60, clock=steady)
@@ -182,11 +215,7 @@ class RoomStore(RoomDatabase):
         if room.person_of(key) is None:  # they may have come in since, by another process
             self._kept.pop(room.code, None)
             room = self.read(code)
-        person = room.person_of(key)
-        if person is None:
-            raise RoomError("no_seat")
-        if person.waiting:
-            raise RoomError("waiting")
+        person = room.seated(key)
         return Here(Seat(room.code, token, person.name, person.leads, person.number, key), room, person)
 
     def read(self, code: str) -> Room:
@@ -195,7 +224,23 @@ class RoomStore(RoomDatabase):
         It is the same object as before if nothing has changed. Who is here may be five seconds old. Whoever comes while
         another reads the room does not wait for it: on a server that has much to do, all pages would stand in line.
         """
-        return self._look(self._tidy(code))
+        code = self._tidy(code)
+        kept = self._kept[code]
+        if kept.room is None:
+            kept.lock.acquire()
+        elif not kept.lock.acquire(blocking=False):
+            return kept.room
+        try:
+            now = self._steady()
+            if kept.room is None or now - kept.checked >= LOOK_SECONDS:
+                kept.checked = now
+                kept.room = self._read(code, kept)
+            return kept.room
+        except RoomError:
+            self._kept.pop(code, None)
+            raise
+        finally:
+            kept.lock.release()
 
     def seen(self, seat: Seat) -> None:
         """Heartbeat of a seat; written to the database in batches."""
@@ -367,3 +412,90 @@ class RoomStore(RoomDatabase):
         if self._steady() - self._swept >= SWEEP_EVERY:
             with suppress(RoomError):  # it is in the log, and no fault of whoever came by
                 self.sweep()
+
+    def dispose(self) -> None:
+        """Close the connections."""
+        self._reader.dispose()
+
+    # ---- Transactions ----
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with _said_in_a_sentence(), self._reader.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with _said_in_a_sentence(), self._turn, self._writer.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _room(self, which: Any, *, closed_too: bool = False) -> Iterator[Room]:
+        """A room to be changed, by one after the other; its next version is written when the block ends."""
+        with self._writing() as connection:
+            room = locked(connection, which, self._clock())
+            if room is None:
+                raise RoomError("no_room")
+            if room.closed is not None and not closed_too:
+                raise RoomError("closed")
+            yield room
+            room.version += 1
+            write(connection, room)
+        kept = self._kept[room.code]
+        with kept.lock:
+            if kept.room is None or kept.room.version < room.version:  # or somebody has written meanwhile
+                kept.room = _with_presence(room, self._clock())
+
+    @contextmanager
+    def _changing(
+        self, seat: Seat, *, leading: bool = False, closed_too: bool = False
+    ) -> Iterator[tuple[Room, Member]]:
+        """A room to be changed by somebody who sits in it, and leads if that is needed."""
+        if not self._messages.take(seat.key):
+            raise RoomError("too_fast")
+        with self._room(rooms.c.code == seat.code, closed_too=closed_too) as room:
+            person = room.seated(seat.key)
+            if leading and not person.leads:
+                raise RoomError("not_leading")
+            yield room, person
+
+    def _write_over(self) -> None:
+        """Let nothing of what was removed stay in SQLite's log of writes: in its file it is zeros already."""
+        if self._is_sqlite:
+            # Where others keep it busy, the next time will do.
+            with suppress(SQLAlchemyError, sqlite3.Error), closing(self._reader.raw_connection()) as connection:
+                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _read(self, code: str, kept: _Kept) -> Room:
+        """The room as it is in the database; the same object as before if nothing has changed there."""
+        now = self._clock()
+        which = (rooms.c.code == code, rooms.c.expires > now)
+        with self._reading() as connection:
+            version = connection.execute(select(rooms.c.version).where(*which)).scalar()
+            fresh = kept.room is not None and kept.room.version == version
+            if fresh and kept.checked - kept.read < PRESENCE_SECONDS:
+                assert kept.room is not None
+                return kept.room
+            document = connection.execute(select(rooms.c.document).where(*which)).scalar()
+        if document is None:
+            raise RoomError("no_room")
+        kept.read = kept.checked
+        room = _with_presence(decode(document, type=Room), now)
+        return kept.room if kept.room == room else room
+
+
+def _with_presence(room: Room, now: float) -> Room:
+    """The room with who is here in place of when: it is the same as long as the same people are."""
+    for person in room.people:
+        person.here, person.seen = person.seen > now - HERE_SECONDS, 0.0
+    return room
+
+
+@contextmanager
+def _said_in_a_sentence() -> Iterator[None]:
+    """Turn what a database says into a sentence for the user; its own words go to the log."""
+    try:
+        yield
+    except (SQLAlchemyError, OSError, MissingExtraError) as error:
+        _log.error("The database of the rooms: %s", error)
+        raise RoomError("unreachable") from error

@@ -1,14 +1,15 @@
-"""The table of the rooms, and how a database comes to have it."""
+"""The table of the rooms, its rows, and how a database comes to have it."""
 
 import os
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from msgspec.json import decode, encode
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from commod.dashboard.rooms.contents import RoomError
+from commod.dashboard.rooms.contents import Room, RoomError
 from commod.installation import needs_extra
 
 VERSION = 4
@@ -31,6 +32,19 @@ rooms = sa.Table(
     sa.Column("expires", sa.Double, nullable=False, index=True),
     sa.Column("document", sa.LargeBinary, nullable=False),  # the `Room` as JSON
 )
+
+
+def locked(connection: sa.Connection, which: Any, now: float) -> Room | None:
+    """A room whose row nobody else changes until the transaction ends; None if there is none."""
+    found = sa.select(rooms.c.document).where(which, rooms.c.expires > now).with_for_update()
+    document = connection.execute(found).scalar()
+    return None if document is None else decode(document, type=Room)
+
+
+def write(connection: sa.Connection, room: Room) -> None:
+    """Put a room that is locked in place of what the database has of it."""
+    values = {"version": room.version, "secret": room.secret, "document": encode(room)}
+    connection.execute(sa.update(rooms).where(rooms.c.code == room.code).values(**values))
 
 
 def open_database(address: str | URL) -> sa.Engine:

@@ -6,8 +6,15 @@ import pytest
 
 from commod.dashboard.pages.room.report import as_tables
 from commod.dashboard.rooms.contents import CROWD, RoomError, SharedModel
-from commod.dashboard.rooms.room_database import HERE_SECONDS, LOOK_SECONDS, PRESENCE_SECONDS
-from commod.dashboard.rooms.room_store import MOST_LEADERS, MOST_PEOPLE, SEEN_EVERY, SWEEP_EVERY
+from commod.dashboard.rooms.room_store import (
+    HERE_SECONDS,
+    LOOK_SECONDS,
+    MOST_LEADERS,
+    MOST_PEOPLE,
+    PRESENCE_SECONDS,
+    SEEN_EVERY,
+    SWEEP_EVERY,
+)
 from commod.dashboard.text.language import LANGUAGES, phrase
 
 LINK = "data=law_school&lambda_fair=2"

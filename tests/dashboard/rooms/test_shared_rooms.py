@@ -16,8 +16,7 @@ from sqlalchemy import inspect, select, text
 from commod.dashboard import rooms
 from commod.dashboard.rooms import schema
 from commod.dashboard.rooms.contents import RoomError
-from commod.dashboard.rooms.room_database import LOOK_SECONDS, PRESENCE_SECONDS
-from commod.dashboard.rooms.room_store import SEEN_EVERY, RoomStore
+from commod.dashboard.rooms.room_store import LOOK_SECONDS, PRESENCE_SECONDS, SEEN_EVERY, RoomStore
 from tests.dashboard.rooms.conftest import Clock
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
 from tests.waiting import PATIENCE, wait_until
