@@ -104,10 +104,12 @@ def tell_trouble() -> None:
         st.warning(escape_markdown(problem), icon=":material/warning:")
 
 
-def sit_down(seat: Seat) -> None:
-    """Be in a room from now on."""
-    known.set(Known())
-    session.carry(room=seat.code, seat=seat.token)
+def sit_down(take: Callable[[RoomStore], Seat]) -> Seat | None:
+    """Take a seat in a room, and be in it from now on; None if it cannot be had, and the page will say why."""
+    if (seat := attempt(take)) is not None:
+        known.set(Known())
+        session.carry(room=seat.code, seat=seat.token)
+    return seat
 
 
 def leave() -> None:

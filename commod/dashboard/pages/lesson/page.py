@@ -16,7 +16,7 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.text.menu import PAGES, page_name
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.lesson import script
-from commod.dashboard.views.lesson.asking import ask, live_stage, show_guess
+from commod.dashboard.views.lesson.asking import guess_at, live_stage
 from commod.dashboard.views.lesson.progress import (
     Progress,
     arrived,
@@ -115,14 +115,9 @@ def _work_through(here: Progress, at: StepModels) -> None:
     """Text, question, slider, check."""
     st.html(with_tooltips(script.text(at), session.language()))
     question = script.question(at)
-    said = here.answers.get(here.step)
-    guess = None if said is None else question.guess(said)
+    guess = guess_at(here, here.step, at.step.name, question)
     if guess is None:
-        here.answers.pop(here.step, None)
-        ask(here, here.step, question)
         return
-    room.tell_guess(here.lesson, at.step.name, question.kept(guess))
-    show_guess(here, here.step, question, guess)
     if room.is_late(here.lesson, at.step.name, question.kept(guess)):
         st.caption(say("room.late_guess"))
     if room.holds_answer(here.lesson, at.step.name):

@@ -48,9 +48,7 @@ def _take_lead() -> None:
     if secret is None:
         return
     del st.query_params["lead"]
-    seat = attempt(lambda store: store.take_lead(secret[:100], **who_asks()))
-    if seat is not None:
-        sit_down(seat)
+    sit_down(lambda store: store.take_lead(secret[:100], **who_asks()))
 
 
 # ---- the door ----
@@ -77,9 +75,7 @@ def _door() -> None:
 
 def _join() -> None:
     code, name = (st.session_state.get(key, "") for key in ("room_code", "room_name"))
-    seat = attempt(lambda store: store.join(code, name, **who_asks()))
-    if seat is not None:
-        sit_down(seat)
+    sit_down(lambda store: store.join(code, name, **who_asks()))
 
 
 def _open() -> None:
@@ -92,8 +88,7 @@ def _open() -> None:
     opened = attempt(lambda store: store.open_room(lesson, caller=caller()))
     if opened is None:
         return
-    seat = attempt(lambda store: store.take_lead(opened.secret, **who_asks()))
+    seat = sit_down(lambda store: store.take_lead(opened.secret, **who_asks()))
     if seat is not None:
-        sit_down(seat)
         known().secret = opened.secret
         act(lambda store: store.lead(seat, step=step if step in places else next(iter(places))))

@@ -17,10 +17,10 @@ from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.views.lesson import script as lesson_script
-from commod.dashboard.views.lesson.asking import ask, show_guess
+from commod.dashboard.views.lesson.asking import guess_at
 from commod.dashboard.views.lesson.progress import choose, lesson, progress
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import act, is_for_rooms, known, leave, room_figures, room_step_in_words, tell_guess
+from commod.dashboard.views.room import act, is_for_rooms, known, leave, room_figures, room_step_in_words
 from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say, say_declared
 
@@ -87,15 +87,8 @@ def _guess(here: Here, question: lesson_script.StepQuestion) -> None:
         choose(room.lesson)
     mine = progress()
     place = lesson(mine).places.get(room.step, 0)
-    said = mine.answers.get(place)
-    guess = None if said is None else question.guess(said)
-    if guess is None:
-        mine.answers.pop(place, None)
-        ask(mine, place, question)
-        return
-    tell_guess(room.lesson, room.step, question.kept(guess))
-    show_guess(mine, place, question, guess)
-    st.info(say("room.until_reveal"), icon=":material/hourglass_top:")
+    if guess_at(mine, place, room.step, question) is not None:
+        st.info(say("room.until_reveal"), icon=":material/hourglass_top:")
 
 
 def _answer(here: Here, question: RoomQuestion) -> FitResult | None:

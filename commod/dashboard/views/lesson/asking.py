@@ -8,6 +8,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import Settings
+from commod.dashboard.views import room
 from commod.dashboard.views.lesson.progress import Progress, carry, lesson
 from commod.dashboard.views.lesson.script import StepQuestion, in_markdown
 from commod.dashboard.views.lesson.steps import LessonStep, StepModels
@@ -26,7 +27,20 @@ def live_stage(step: LessonStep, place: Any, here: Settings | None = None) -> St
     )
 
 
-def ask(here: Progress, place: int, question: StepQuestion) -> None:
+def guess_at(here: Progress, place: int, name: str, question: StepQuestion) -> float | str | None:
+    """The guess at the step of this place and name, told to the room and shown; None as long as it is asked for."""
+    said = here.answers.get(place)
+    guess = None if said is None else question.guess(said)
+    if guess is None:
+        here.answers.pop(place, None)
+        _ask(here, place, question)
+        return None
+    room.tell_guess(here.lesson, name, question.kept(guess))
+    _show_guess(here, place, question, guess)
+    return guess
+
+
+def _ask(here: Progress, place: int, question: StepQuestion) -> None:
     """The question of the step at a place, with a form for the guess."""
     name = lesson(here).steps[place].name
     key = f"guess_at_{name}"
@@ -60,7 +74,7 @@ def ask(here: Progress, place: int, question: StepQuestion) -> None:
             st.warning(say("lesson.number_please", most=question.most), icon=":material/help:")
 
 
-def show_guess(here: Progress, place: int, question: StepQuestion, guess: float | str) -> None:
+def _show_guess(here: Progress, place: int, question: StepQuestion, guess: float | str) -> None:
     """The guess as it was made, and a way to make another."""
 
     def again() -> None:
