@@ -325,7 +325,7 @@ def _draw_line(script: str, here: Here) -> None:
             st.page_link(menu_page(ROOM), label=say("room.to_room"), icon=":material/groups_2:")
         if room.together and room.closed is None and script not in (LESSON, ROOM):
             st.page_link(
-                menu_page(LESSON), label=say("room.class_is_at", step=_place(room) + 1), icon=":material/school:"
+                menu_page(LESSON), label=say("room.class_is_at", step=place_of_step(room) + 1), icon=":material/school:"
             )
     say_aloud(announcement(room))
 
@@ -366,11 +366,12 @@ def time_left(room: Room) -> str:
 
 def room_step_in_words(room: Room) -> str:
     """Number and title of the step that a room is at."""
-    place = _place(room)
+    place = place_of_step(room)
     return say("room.at_step", step=place + 1, title=scenario(room.lesson, session.language()).steps[place].title)
 
 
-def _place(room: Room) -> int:
+def place_of_step(room: Room) -> int:
+    """Where the step that a room is at stands in its lesson; of a step that is not known, the first."""
     return scenario(room.lesson, session.language()).places.get(room.step, 0)
 
 

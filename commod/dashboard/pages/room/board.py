@@ -38,6 +38,7 @@ from commod.dashboard.views.room import (
     asked,
     known,
     look_around,
+    place_of_step,
     room_step_in_words,
     say_aloud,
     tell_trouble,
@@ -126,8 +127,7 @@ class BoardStep:
 
 def step_of(room: Room) -> BoardStep | None:
     """The step of a room, its models waited for; None if they cannot be trained."""
-    steps = {step.name: step for step in scenario(room.lesson, session.language()).steps}
-    at = live_stage(steps.get(room.step) or next(iter(steps.values())), st.empty())
+    at = live_stage(scenario(room.lesson, session.language()).steps[place_of_step(room)], st.empty())
     try:
         revealed = (room.lesson, room.step) in room.revealed
         answer = script.answer(at) if revealed else None

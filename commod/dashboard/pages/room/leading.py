@@ -22,7 +22,7 @@ from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.views.chart import offer
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.room import act, attempt, browser, is_for_rooms, known, leave, room_figures
+from commod.dashboard.views.room import act, attempt, browser, is_for_rooms, known, leave, place_of_step, room_figures
 from commod.dashboard.views.widgets import button, choose_lesson, select
 from commod.dashboard.views.words import say, say_declared
 from commod.wording import with_capital
@@ -86,10 +86,9 @@ def _door(here: Here) -> None:
 
 
 def _step(here: Here) -> None:
-    room = here.room
+    room, place = here.room, place_of_step(here.room)
     taught = scenario(room.lesson, session.language())
     names = [step.name for step in taught.steps]
-    place = names.index(room.step) if room.step in names else 0
     st.subheader(say("room.leading"))
     st.caption(say("room.leading_says"))
 
@@ -138,7 +137,7 @@ def models_for_a_pair(here: Here) -> dict[Settings, str]:
     Where the lesson's step is about other data than the leader's page, its model stands for the leader's own.
     """
     own, steps = session.current(), scenario(here.room.lesson, session.language()).steps
-    end = next((step for step in steps if step.name == here.room.step), steps[0]).end
+    end = steps[place_of_step(here.room)].end
     own = own if end.data == own.data else end
     found = [(own, say("room.own_setting", setting=say_declared(in_words(own))))]
     found += [(replace(own, direction="improve"), with_capital(say("next.improve")))]

@@ -18,9 +18,9 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.views.lesson import script as lesson_script
 from commod.dashboard.views.lesson.asking import guess_at
-from commod.dashboard.views.lesson.progress import choose, lesson, progress
+from commod.dashboard.views.lesson.progress import choose, progress
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import act, is_for_rooms, known, leave, room_figures, room_step_in_words
+from commod.dashboard.views.room import act, is_for_rooms, known, leave, place_of_step, room_figures, room_step_in_words
 from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say, say_declared
 
@@ -86,8 +86,7 @@ def _guess(here: Here, question: lesson_script.StepQuestion) -> None:
     if progress().lesson != room.lesson:
         choose(room.lesson)
     mine = progress()
-    place = lesson(mine).places.get(room.step, 0)
-    if guess_at(mine, place, room.step, question) is not None:
+    if guess_at(mine, place_of_step(room), room.step, question) is not None:
         st.info(say("room.until_reveal"), icon=":material/hourglass_top:")
 
 
