@@ -26,7 +26,6 @@ from commod.dashboard.views.lesson.facts import (
     beside_paying,
     by_record,
     conflict_paths,
-    figure,
     groups_of_model,
     of_rival,
     rivals_paying,
@@ -47,6 +46,10 @@ STEPS = BAR_EXAM.steps
 
 
 fitted, rival = cache(fit_result), cache(rival_of)
+
+
+def figure(model, name, column="g"):
+    return float(model.figures.loc[name, column])
 
 
 @pytest.fixture(scope="module")

@@ -45,11 +45,6 @@ class NamedFigures:
 # ---- of one model, on test ----
 
 
-def figure(model: FitResult, name: str, column: str = "g") -> float:
-    """A figure of g, or of f."""
-    return float(model.figures.loc[name, column])
-
-
 def groups_of_model(model: FitResult) -> pd.DataFrame:
     """Each group: ``group, people, base_rate, positive, wrong, found`` and ``blamed``.
 
@@ -102,7 +97,7 @@ def _by_rate(model: FitResult, step: LessonStep) -> list[Any]:
 
 def _one_sided(model: FitResult) -> tuple[int, int]:
     """How many flips reach g's P-Rule: only new positives in the group with fewer, only fewer in the other one."""
-    level = figure(model, "p_rule")
+    level = float(model.figures.loc["p_rule", "g"])
     low, high = groups_of_model(model).sort_values("positive").itertuples()
     more = math.ceil(low.people * (level * high.positive - low.positive))
     return more, math.ceil(high.people * (high.positive - low.positive / level))
@@ -237,27 +232,24 @@ def _effects(title: str, scene: Scene, decisions: Any) -> SimpleNamespace:
     )
 
 
-PAYING = ["title", "p_rule", "accuracy", "changed", "better", "worse"]
-
-
 def rivals_paying(at: StepModels) -> pd.DataFrame:
-    """Who pays: COMMOD with and without its brakes, and the step's other methods. Columns of `PAYING`."""
+    """Who pays: COMMOD with and without its brakes, and the step's other methods: a row for each."""
     brakes = phrase(at.step.language, "lesson.without_brakes")
     own = {"COMMOD": at.after, brakes: at.unbraked}
     rows = [_effects(title, model.scene, model.decisions) for title, model in own.items()]
     rows += [of_rival(at, method) for method, _ in at.step.rivals]
-    return pd.DataFrame([vars(row) for row in rows])[PAYING]
+    return pd.DataFrame([vars(row) for row in rows])
 
 
 def beside_paying(at: StepModels) -> pd.DataFrame:
-    """Who pays: the model before the move, after it, and the other one of the step. Columns of `PAYING`."""
+    """Who pays: the model before the move, after it, and the other one of the step: a row for each."""
     moved = {name for name, _ in (*at.step.goal, *at.step.beside)}
     rows = []
     for model in (at.before, at.after, at.beside):
         values = {control.name: getattr(model.settings, name) for name, control in CONTROLS.items() if name in moved}
         named = [fill(at.step.language, "{of} {value:g}", of=name, value=value) for name, value in values.items()]
         rows.append(vars(_effects(", ".join(named), model.scene, model.decisions)))
-    return pd.DataFrame(rows)[PAYING]
+    return pd.DataFrame(rows)
 
 
 # ---- of SHAP ----
