@@ -17,3 +17,8 @@ def listed(names: Iterable[str]) -> str:
 def some_of(texts: Sequence[str], most: int = 5) -> str:
     """The first of some texts in a row: "a, b, c …"."""
     return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
+
+
+def first_of(texts: Sequence[str], most: int) -> str:
+    """The first of some texts, and how many there are besides: "a, b and 3 more"."""
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")

@@ -18,7 +18,7 @@ from commod.datasets.own_groups import MAX_VALUES, groups_of, small_together
 from commod.datasets.task import Task
 from commod.uploads.limits import TableError, content_of
 from commod.uploads.reading import read_table
-from commod.wording import some_of
+from commod.wording import first_of, some_of
 
 Guess = Callable[[Sequence[str], pd.DataFrame], roles.Guess]
 # What is asked where a guess would often be wrong, and the option that answers it.
@@ -29,6 +29,8 @@ _ASKED = {
 }
 # As many letters of a file's name as the page keeps.
 MAX_NAME = 60
+# Columns that a sentence names, at most.
+MAX_NAMED = 20
 
 
 def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]:
@@ -91,7 +93,7 @@ def _check_names(frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
     for value in (given[field] for field in COLUMN_FIELDS & set(given)):
         for column in [value] if isinstance(value, str) else value:
             if column and column not in frame.columns:
-                known = some_of([*map(str, frame.columns)], 20)
+                known = some_of([*map(str, frame.columns)], MAX_NAMED)
                 raise ChoiceError(f"There is no column “{column}” in the file: choose from {known}.")
 
 
@@ -169,12 +171,8 @@ def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str,
         return sentences
     for kind, title in (("number", "Numbers"), ("category", "Categories")):
         if columns := [column for column, own in choice.kinds.items() if own == kind]:
-            sentences.append(f"{title}: {_listed(columns)}.")
+            sentences.append(f"{title}: {first_of(columns, MAX_NAMED)}.")
     taken = {choice.target, *choice.sensitive_columns, choice.scores, choice.person, choice.weight}
     taken |= {*choice.kinds, *given.get("kinds", {})}
     left_out = [f"{column} ({row['why']})" for column, row in guesses.iterrows() if column not in taken]
-    return [*sentences, *([f"Left out: {_listed(left_out)}."] if left_out else [])]
-
-
-def _listed(names: list[str], most: int = 20) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return [*sentences, *([f"Left out: {first_of(left_out, MAX_NAMED)}."] if left_out else [])]

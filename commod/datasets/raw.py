@@ -14,6 +14,7 @@ import pandas as pd
 
 from commod.portable import LARGEST, ColumnRule, decimal_marks, folded, is_missing, level_in
 from commod.uploads.limits import short
+from commod.wording import first_of
 
 # A category with more levels than this keeps the most common ones; the rest become OTHER.
 MAX_LEVELS = 30
@@ -121,9 +122,8 @@ def missing_in(values: pd.Series) -> pd.Series:
 def rule_in_words(rule: ColumnRule) -> str:
     """A rule in words: what a cell may hold, and what a missing one becomes."""
     if rule.kind == "category":
-        known = ", ".join(f"“{short(level)}”" for level in rule.levels[:SHOWN_LEVELS])
-        more = f" and {len(rule.levels) - SHOWN_LEVELS} more" if len(rule.levels) > SHOWN_LEVELS else ""
-        read = f"a level: {known}{more}; " + (f"all others are “{rule.other}”" if rule.other else "no other is known")
+        known = first_of([f"“{short(level)}”" for level in rule.levels], SHOWN_LEVELS)
+        read = f"a level: {known}; " + (f"all others are “{rule.other}”" if rule.other else "no other is known")
         filled = f"“{rule.fill}”" if rule.fill in rule.levels else "none of these levels"
     else:
         order = ", the day before the month" if rule.order == "dmy" else ""

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from commod.wording import first_of
+
 # How the names of files end that can be read.
 FILE_TYPES = (".csv", ".tsv", ".txt", ".gz", ".xlsx", ".parquet")
 MAX_BYTES = 50 * 1024 * 1024
@@ -71,14 +73,10 @@ def sound_names(names: list[str]) -> tuple[list[str], list[str]]:
         while new in taken or new in found:
             new, count = f"{name or f'column {place}'} ({count})", count + 1
         found.append(new)
-        (twice if name else nameless).append(short(new))
+        (twice if name else nameless).append(f"“{short(new)}”")
     notices = []
     if nameless:
-        notices.append(f"Columns without a name are called {_quoted(nameless)}.")
+        notices.append(f"Columns without a name are called {first_of(nameless, 3)}.")
     if twice:
-        notices.append(f"Columns of the same name are now told apart: {_quoted(twice)}.")
+        notices.append(f"Columns of the same name are now told apart: {first_of(twice, 3)}.")
     return found, notices
-
-
-def _quoted(names: list[str]) -> str:
-    return ", ".join(f"“{name}”" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
