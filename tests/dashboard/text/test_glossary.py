@@ -128,7 +128,8 @@ def test_staying_near_f_can_change_more_decisions():
     moves = [100 * np.abs(result.scores - result.scene.scores_test).mean() for result in (one, two)]
     assert WORDS["lambda_ratio"].more.startswith(
         f"On COMPAS at λ_fair = 2, going from 0 to 0.05 moves scores by {moves[1]:.1f} points on average instead of "
-        f"{moves[0]:.1f}, yet changes {two.changed_test.sum()} decisions instead of {one.changed_test.sum()} (test part)."
+        f"{moves[0]:.1f}, yet changes {two.changed_test.sum()} decisions instead of {one.changed_test.sum()} "
+        "(test part)."
     )
 
 
