@@ -1,7 +1,6 @@
 """Training the model of the sliders, alone or along a λ_fair path."""
 
 import os
-import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -63,13 +62,6 @@ def _train(scene: Scene, settings: Settings, path: WarmStart, report: Progress |
         )
 
 
-def train_model(scene: Scene, settings: Settings, path: WarmStart, report: Progress | None) -> FitResult:
-    """Train COMMOD."""
-    started = time.perf_counter()
-    g = _train(scene, settings, path, report)
-    return FitResult.of(scene, settings, g, time.perf_counter() - started)
-
-
 def fit_result(settings: Settings, report: Progress | None = None) -> FitResult:
     """Train COMMOD in this process."""
     return fit_on_path(settings, prepare(*settings.scene()), None, report)[0]
@@ -80,7 +72,7 @@ def fit_on_path(
 ) -> tuple[FitResult, PathPoints]:
     """Train COMMOD with what is known of its λ_fair path; the model, and what is known of the path then."""
     path = _warm_start(scene, settings, points)
-    return train_model(scene, settings, path, report), dict(path.solved)
+    return FitResult.of(scene, settings, _train(scene, settings, path, report)), dict(path.solved)
 
 
 def solve_path(
