@@ -28,16 +28,6 @@ SCORE_COLUMNS = {
 }
 
 
-# Of the table behind `plot_reliability`, after what its rows are.
-RELIABILITY_COLUMNS = {
-    "mean_score": ("Mean score", ".1%"),
-    "rate": ("Recorded so", ".1%"),
-    "rate_low": ("95 % from", ".1%"),
-    "rate_high": ("to", ".1%"),
-    "count": ("People", ","),
-}
-
-
 def point_columns(fairness: str, **words: str) -> dict[str, tuple[str, str]]:
     """Columns of a table of points: those of `words` with their headings, then fairness, accuracy and changes."""
     fair, accuracy, changed = CRITERIA[fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]

@@ -190,11 +190,8 @@ def _trees(models: pd.DataFrame, *, data: str) -> None:
         name, which = TREES[column]
         table = frame.pivot_table(index="depth", columns="method", values=column)
         ahead = int((table["commod"] > table[["frappe", "adv_debias"]].max(axis=1)).sum())
-        at_three = ", ".join(f"{METHODS[method].title} {table.loc[3, method]:.2f}" for method in names)
         with place:
-            st.markdown(
-                f"**{which}**: COMMOD is ahead at **{ahead} of {len(table)}** depths; F1 at depth 3: {at_three}."
-            )
+            st.markdown(f"**{which}**: COMMOD is ahead at **{ahead} of {len(table)}** depths.")
             _draw_by_depth(
                 frame.assign(label=frame["method"].map(label_of)),
                 column,
@@ -218,13 +215,11 @@ def _posthoc(frame: pd.DataFrame) -> None:
     )
     own, trees = (frame[frame["model"] == name] for name in ("COMMOD", "FRAPPE + tree"))
     depths = trees[["depth"]].drop_duplicates()
-    means = frame[frame["depth"] == 0].groupby("model")["p_rule"].mean()
-    by_depth = trees.groupby("depth")["p_rule"].mean()
-    listed = ", ".join(f"{by_depth[depth]:.2f} at depth {depth}" for depth in (by_depth.index[0], by_depth.index[-1]))
+    whole = frame.loc[frame["model"] == "FRAPPE", "p_rule"].mean()
     st.markdown(
         "Another method, FRAPPE, can be explained afterwards, by a tree. If the tree told all, it could take the "
-        f"place of FRAPPE's correction, and the P-Rule would stay {means['FRAPPE']:.2f}. It is {listed}. COMMOD needs "
-        f"no tree: {means['COMMOD']:.2f} (a line: it has no depth). Means over splits."
+        f"place of FRAPPE's correction, and the P-Rule would stay {whole:.2f}. COMMOD needs no tree (a line: it has "
+        "no depth). Means over splits."
     )
     parts = [own.drop(columns="depth").merge(depths, how="cross"), trees]  # COMMOD has no depth: its line is one model
     _draw_by_depth(
