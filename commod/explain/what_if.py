@@ -277,10 +277,10 @@ def explain_edits(
         for column, known in ranges.items()
         if not known.is_number
     }
-    levels = [(column, values) for column, values in others.items() if values]
-    for (column, values), (counts, decided) in zip(levels, answers(levels) if levels else [], strict=True):
+    tried = [(column, levels) for column, levels in others.items() if levels]
+    for (column, levels), (counts, decided) in zip(tried, answers(tried) if tried else [], strict=True):
         for rank in np.flatnonzero(counts):
-            found.append(_edit(task, ranges[column], x[column].iloc[0], values[rank], decided[rank], int(rank)))
+            found.append(_edit(task, ranges[column], x[column].iloc[0], levels[rank], decided[rank], int(rank)))
     while asked := [(side, values) for side in sides if len(values := side.values())]:
         for (side, values), answer in zip(asked, answers([(s.known.column, v) for s, v in asked]), strict=True):
             side.narrow(values, *answer)
