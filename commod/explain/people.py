@@ -117,16 +117,15 @@ def _read(
 
 def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, whole: bool) -> tuple[str, str]:
     column, level = encoder.origin_[feature]
-    label = task.label(column)
+    known = task.feature(column)
+    label, unit = known.label, known.after_number
     if level is not None:
         levels = encoder.levels_[column]
         if len(levels) == 2:
             return f"{label} is {levels[0]}", f"{label} is {levels[1]}"
         return f"{label} is not {level}", f"{label} is {level}"
-    known = next((f for f in task.spec.features if f.name == column), Feature(column, label))
     if whole and known.unit == FIFTHS:
         return known.fifths(high=np.floor(threshold)), known.fifths(low=np.floor(threshold) + 1)
-    unit = f" {known.unit}" if known.unit not in ("", "count") else ""
     if whole:
         return f"{label} ≤ {int(np.floor(threshold))}{unit}", f"{label} ≥ {int(np.floor(threshold)) + 1}{unit}"
     cut = f"{threshold:,.0f}" if abs(threshold) >= 10_000 else f"{threshold:.4g}"
@@ -390,11 +389,10 @@ def _quarters(values: NDArray[np.float64], feature: Feature) -> tuple[NDArray[np
     _, codes = np.unique(codes, return_inverse=True)  # parts without anybody are none
     n = int(codes.max()) + 1 if len(codes) else 0
     ends = [(values[codes == i].min(), values[codes == i].max()) for i in range(n)]
-    unit = f" {feature.unit}" if feature.unit not in ("", "count") else ""
     # Ends that look alike when rounded are told apart by more digits.
     exact = {end for pair in ends for end in pair}
     digits = next((d for d in (3, 4, 6, 9) if len({_number(end, d) for end in exact}) == len(exact)), 17)
-    names = [f"{feature.label} {_span(low, high, digits)}{unit}" for low, high in ends]
+    names = [f"{feature.label} {_span(low, high, digits)}{feature.after_number}" for low, high in ends]
     if feature.unit == FIFTHS:
         names = [feature.fifths(low, high) for low, high in ends]
     elif feature.unit == STANDARDISED and n == len(QUARTERS):
