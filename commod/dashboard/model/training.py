@@ -62,6 +62,11 @@ def _train(scene: Scene, settings: Settings, path: WarmStart, report: Progress |
         )
 
 
+def train_model(scene: Scene, settings: Settings, path: WarmStart, report: Progress | None) -> FitResult:
+    """Train COMMOD."""
+    return FitResult.of(scene, settings, _train(scene, settings, path, report))
+
+
 def fit_result(settings: Settings, report: Progress | None = None) -> FitResult:
     """Train COMMOD in this process."""
     return fit_on_path(settings, prepare(*settings.scene()), None, report)[0]
@@ -72,7 +77,7 @@ def fit_on_path(
 ) -> tuple[FitResult, PathPoints]:
     """Train COMMOD with what is known of its λ_fair path; the model, and what is known of the path then."""
     path = _warm_start(scene, settings, points)
-    return FitResult.of(scene, settings, _train(scene, settings, path, report)), dict(path.solved)
+    return train_model(scene, settings, path, report), dict(path.solved)
 
 
 def solve_path(
