@@ -78,7 +78,7 @@ def plot_segment_shares(
         ("count:Q", "People", ","),
         ("part:Q", title, ","),
         ("share:Q", "Share", ".1%"),
-        *interval_tips(".1%"),
+        *interval_tips(),
     )
     bars = alt.Chart().mark_bar(size=13, yOffset=down, color=colour, opacity=0.45)
     bars = bars.encode(x=x, y=y, tooltip=tooltip, description="name:N")
@@ -108,7 +108,7 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     and ``overall`` (everyone's rate now). `decision`: the positive decision, in words.
     """
     y = names_above(-10)
-    tooltip = [*_rate_tips("Group", decision), *tips(*interval_tips(".1%"))]
+    tooltip = [*_rate_tips("Group", decision), *tips(*interval_tips())]
     everyone = alt.Chart().transform_aggregate(overall="max(overall)").encode(x=alt.X("overall:Q"))
     everyone = everyone.mark_rule(strokeDash=[4, 4], color=palette.FRONTIER, aria=False)
     intervals = low_to_high(y, 7, color=palette.G, opacity=0.5).encode(tooltip=tooltip)
@@ -179,7 +179,7 @@ def plot_reliability(frame: pd.DataFrame, *, outcome: str) -> alt.LayerChart:
         ("model:N", "Model"),
         ("mean_score:Q", "Mean score", ".1%"),
         ("rate:Q", f"Recorded “{outcome}”", ".1%"),
-        *interval_tips(".1%", "rate_low:Q", "rate_high:Q"),
+        *interval_tips("rate_low:Q", "rate_high:Q"),
         ("count:Q", "People", ","),
     )
     base = alt.Chart().encode(x=x, y=y, color=color)

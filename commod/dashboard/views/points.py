@@ -114,14 +114,12 @@ def draw_cells(
     places: Sequence[tuple[int, int]],
     words: Callable[[Mapping[Any, Any]], str],
     *,
-    heading: str,
     caption: str,
     label: Callable[[str], str] = label_of,
 ) -> None:
     """A table of methods by cell of fairness and accuracy, the fewest changes shaded; a dash where there is no model.
 
-    `cells` come from `mark_fewest`, `words` writes one of them, `label` a method; `heading` has two gaps, for the two
-    segments.
+    `cells` come from `mark_fewest`, `words` writes one of them, `label` a method.
     """
     known = {(cell["method"], cell["fairness_q"], cell["accuracy_q"]): cell for cell in cells.to_dict("records")}
     rows, marked = [], set()
@@ -129,5 +127,5 @@ def draw_cells(
         found = [known.get((method, *place)) for place in places]
         rows.append([label(method), *("–" if cell is None else words(cell) for cell in found)])
         marked |= {(i, j) for j, cell in enumerate(found, start=1) if cell is not None and cell["fewest"]}
-    headings = {"Method": "", **{heading.format(*place): "" for place in places}}
+    headings = ["Method", *("Fairness Q{}, accuracy Q{}".format(*place) for place in places)]
     st.html(html_table(headings, rows, caption=caption, marked=marked, dense=len(headings) > 9))

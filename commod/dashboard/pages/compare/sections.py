@@ -390,7 +390,6 @@ def _cells(here: Compared, claimed: tuple[Claim, ...]) -> None:
             [name for name in METHODS if name in set(cells["method"])],
             places,
             lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL) + spread(cell),
-            heading="Fairness Q{}, accuracy Q{}",
             caption="Mean change rates",
         )
         text = tip("compare_cells", printed=printed)

@@ -117,7 +117,6 @@ def _draw_cells(cells: pd.DataFrame) -> None:
         rows,
         _places(cells),
         words,
-        heading="Fairness Q{}, accuracy Q{}",
         caption="Change rates",
         label=lambda name: label_of(name) + ("" if name in METHOD_ROWS else ADDED),
     )
