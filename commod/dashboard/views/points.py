@@ -77,15 +77,12 @@ class Swept:
 
 
 def draw_segments(
-    frame: pd.DataFrame,
-    titles: Sequence[str],
-    fairness: str,
-    table: Callable[[int], Table | str],
-    *,
-    height: int = 250,
-    **options: Any,
+    frame: pd.DataFrame, titles: Sequence[str], table: Callable[[int], Table | str], **options: Any
 ) -> None:
-    """Changes against accuracy, a picture for each segment of fairness (1 to 4) of a `frame` of `in_segments`."""
+    """Changes against accuracy, a picture for each segment of fairness (1 to 4) of a `frame` of `in_segments`.
+
+    `options`: those of `plot_methods`.
+    """
     rows = [st.columns(2, gap="medium"), st.columns(2, gap="medium")]
     for q, title in enumerate(titles, start=1):
         part = frame[frame["fairness_q"] == q]
@@ -99,12 +96,8 @@ def draw_segments(
                 part,
                 alt=f"Decisions changed against accuracy in fairness Q{q}.",
                 table=table(q),
-                height=height,
-                **{
-                    "axes": ("accuracy", "change_rate"),
-                    "fairness_title": CRITERIA[fairness].figure.axis_title,
-                    **options,
-                },
+                axes=("accuracy", "change_rate"),
+                **options,
             )
 
 

@@ -370,7 +370,7 @@ def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: b
         _cells(here, claimed)
         with st.expander("Changes and accuracy of every model, in pictures"):
             st.html(html_legend(here.styles, window="narrow"))
-            draw_segments(shown, here.titles, here.criterion.name, table, **options)
+            draw_segments(shown, here.titles, table, **options)
             st.caption(tip("compare_segments"))
 
 
