@@ -82,7 +82,7 @@ def test_an_hour_in_six_to_eight_steps():
     assert 6 <= len(STEPS) <= 8
     assert 50 <= sum(step.minutes for step in STEPS) <= 65
     for step in STEPS:
-        assert set(step.goal) | set(step.free) <= set(FREEZABLE)
+        assert {name for name, _ in step.goal} | set(step.free) <= set(FREEZABLE)
         assert set(step.pages) <= set(PAGES)
 
 
@@ -164,7 +164,7 @@ def test_who_pays_depends_on_the_method(stages):
     for title in ("LPP", "FRAPPE"):
         assert f"{table['worse'][title]} of {table['changed'][title]}" in told, title
         assert f"({share[title]:.0%})" in told, title
-    for method, value in at.step.rivals.items():  # against a model that is fitted by hand
+    for method, value in at.step.rivals:  # against a model that is fitted by hand
         rows = scene.train
         g = make_method(method, scene.f, value).fit(
             rows.X, rows.y, sensitive_features=rows.sensitive, base_scores=scene.scores_train

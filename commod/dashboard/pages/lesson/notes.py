@@ -77,7 +77,7 @@ def _stage(at: StepModels) -> dict[str, Any]:
         "step": step,
         "start": ", ".join(declared(step.language, part) for part in start),
         "moves": [
-            *(say("notes.to", control=CONTROLS[name].name, value=value) for name, value in step.goal.items()),
+            *(say("notes.to", control=CONTROLS[name].name, value=value) for name, value in step.goal),
             *(say("notes.at_will", control=CONTROLS[name].name) for name in step.free),
         ],
         "question": script.question(at),

@@ -150,7 +150,7 @@ def _work_through(here: Progress, at: StepModels) -> None:
 
 def _move(step: LessonStep) -> None:
     """The slider of the step."""
-    ((name, value),) = step.goal.items()
+    ((name, value),) = step.goal
     there = arrived(step)
     asked = say("lesson.moved" if there else "lesson.move", control=CONTROLS[name].name, value=value)
     st.markdown(f"**{asked}**")

@@ -243,7 +243,7 @@ def _paying(frame: pd.DataFrame, key: str, caption: str = "") -> None:
 
 
 def _rivals(at: StepModels) -> None:
-    others = ", ".join(METHODS[method].title for method in at.step.rivals)
+    others = ", ".join(METHODS[method].title for method, _ in at.step.rivals)
     _paying(facts.rivals_paying(at), "rivals_table", say("lesson.paying_rivals", others=others))
 
 

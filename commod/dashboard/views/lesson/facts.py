@@ -246,13 +246,13 @@ def rivals_paying(at: StepModels) -> pd.DataFrame:
     brakes = phrase(at.step.language, "lesson.without_brakes")
     own = {"COMMOD": at.after, brakes: at.unbraked}
     rows = [_effects(title, model.scene, model.decisions) for title, model in own.items()]
-    rows += [of_rival(at, method) for method in at.step.rivals]
+    rows += [of_rival(at, method) for method, _ in at.step.rivals]
     return pd.DataFrame([vars(row) for row in rows])[PAYING]
 
 
 def beside_paying(at: StepModels) -> pd.DataFrame:
     """Who pays: the model before the move, after it, and the other one of the step. Columns of `PAYING`."""
-    moved = {*at.step.goal, *at.step.beside}
+    moved = {name for name, _ in (*at.step.goal, *at.step.beside)}
     rows = []
     for model in (at.before, at.after, at.beside):
         values = {control.name: getattr(model.settings, name) for name, control in CONTROLS.items() if name in moved}
@@ -298,7 +298,7 @@ def names_at(at: StepModels) -> dict[str, Any]:
         "end": at.step.end,
         "here": at.shown,
         **{which: NamedFigures(of_model, partial(getattr, at, which)) for which in MODELS},
-        "rivals": NamedFigures({name: partial(of_rival, method=name) for name in at.step.rivals}, lambda: at),
+        "rivals": NamedFigures({name: partial(of_rival, method=name) for name, _ in at.step.rivals}, lambda: at),
         "move": NamedFigures(MOVE, lambda: at),
         "turn": NamedFigures(TURN, lambda: at.far.path.loc[at.far.path["dm"].idxmin()]),
         "shap": NamedFigures(SHAP | {"disputed": partial(_disputed, step=at.step)}, lambda: at.shap),
@@ -307,7 +307,7 @@ def names_at(at: StepModels) -> dict[str, Any]:
 
 def known_names(step: LessonStep) -> set[str]:
     """Everything that `names_at` gives, as it is written in a text: all that a text may name."""
-    rivals = _with_parts(step.rivals, dict.fromkeys(step.rivals, RIVAL))
+    rivals = _with_parts([name for name, _ in step.rivals], {name: RIVAL for name, _ in step.rivals})
     return {*_known_of_every_step(), *(f"rivals.{name}" for name in rivals)}
 
 

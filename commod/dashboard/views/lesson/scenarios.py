@@ -39,7 +39,8 @@ MAX_STEPS = 20
 # What of a step is text, and so stands in a translation; all else is the same in every language.
 _TEXTS = ("title", "text", "question", "unit", "options", "says", "explanation", "talk", "teacher", "objective")
 _PARAGRAPHS = ("text", "explanation")
-# What a file may say of a step.
+# Tables of a step, and what is said of it besides.
+_TABLES = ("goal", "beside", "rivals")
 _KNOWN = [name for name in (*LessonStep.__struct_fields__, "data") if name not in ("language", "names")]
 # How a figure may be written: 3, 1,234, 0.44, 12 %.
 _FORMAT = re.compile(r"\+?,?(\.[0-4])?[dfg%]?")
@@ -179,10 +180,13 @@ def read_scenario(path: Path, entries: Mapping[str, Any], language: str) -> Scen
 
 def _step(where: str, entry: Mapping[str, Any], start: Settings, language: str, names: dict[str, str]) -> LessonStep:
     made = {name: value for name, value in entry.items() if name not in ("data", "start")}
+    for name in _TABLES:
+        if isinstance(made.get(name), dict):
+            made[name] = tuple(made[name].items())
     for name in _PARAGRAPHS:
         if isinstance(made.get(name), list):
             made[name] = [{"text": said} if isinstance(said, str) else said for said in made[name]]
-    return _read(where, made | {"start": start, "language": language, "names": names}, LessonStep)
+    return _read(where, made | {"start": start, "language": language, "names": tuple(names.items())}, LessonStep)
 
 
 def _settings(where: str, data: str, said: Mapping[str, Any]) -> Settings:
@@ -219,16 +223,16 @@ def _check_step(where: str, step: LessonStep) -> None:
         raise ScenarioError(f"{where}: the name must be of small letters, digits and _, and no number.")
     if len(step.goal) > 1:
         raise ScenarioError(f"{where}: goal is one control, the one that is moved after the guess.")
-    for name, value in (*step.goal.items(), *step.beside.items()):
+    for name, value in (*step.goal, *step.beside):
         _check_control(where, name, value, step.start.task_name)
-    for name in step.goal:
+    for name, _ in step.goal:
         if not CONTROLS[name].grid:
             raise ScenarioError(f"{where}: goal is a slider, {name} is none.")
     for kind, names, known in (
         ("free", step.free, [name for name, control in CONTROLS.items() if control.grid]),
         ("the picture", step.shows, SHOWS),
         ("the page", step.pages, list(PAGES)),
-        ("rivals: the method", step.rivals, [m for m in METHODS if m != "commod"]),
+        ("rivals: the method", [method for method, _ in step.rivals], [m for m in METHODS if m != "commod"]),
     ):
         for name in names:
             if name not in known:

@@ -44,25 +44,25 @@ class LessonStep(Struct, frozen=True, forbid_unknown_fields=True):
     most: str | int | float = ""  # the largest number that can be answered, or the fact that says it
     near: int | float = 0.0  # a number so near to the answer counts as right
     also: str | int | float = ""  # the fact that names the places of other options that are right, too
-    goal: dict[str, Any] = {}  # what the learner sets after the guess; the check is made there
+    goal: tuple[tuple[str, Any], ...] = ()  # what the learner sets after the guess; the check is made there
     # What differs from `start` in another model that the answer is compared with.
-    beside: dict[str, Any] = {}
+    beside: tuple[tuple[str, Any], ...] = ()
     free: tuple[str, ...] = ()  # sliders to play with once the answer is known
-    rivals: dict[str, float] = {}  # other methods that the answer is compared with, about as fair
+    rivals: tuple[tuple[str, float], ...] = ()  # other methods that the answer is compared with, about as fair
     shows: tuple[str, ...] = ()  # what is drawn with the answer: names of `SHOWS`
     pages: tuple[str, ...] = ()  # where to look further
     language: str = "en"
     # How groups, people and outcomes of the data are called in this language, where that is not as in the data.
-    names: dict[str, str] = {}
+    names: tuple[tuple[str, str], ...] = ()
 
     @property
     def end(self) -> Settings:
         """The setting at which the answer is checked."""
-        return replace(self.start, **self.goal)
+        return replace(self.start, **dict(self.goal))
 
     def called(self, name: str) -> str:
         """A group, the people or an outcome as this language calls them."""
-        return self.names.get(name, name)
+        return dict(self.names).get(name, name)
 
 
 # What a step can show; `commod.dashboard.pages.lesson.pictures` draws it.
@@ -111,7 +111,7 @@ class StepModels:
 
     @property
     def beside(self) -> FitResult:
-        return self.fit(replace(self.step.start, **self.step.beside))
+        return self.fit(replace(self.step.start, **dict(self.step.beside)))
 
     @property
     def far(self) -> FitResult:
@@ -134,7 +134,7 @@ class StepModels:
 
     @property
     def rivals(self) -> dict[str, Model]:
-        return {method: self.train(self.step.end, method, value) for method, value in self.step.rivals.items()}
+        return {method: self.train(self.step.end, method, value) for method, value in self.step.rivals}
 
     def instead(self, **changes: Any) -> FitResult:
         """`after`, but for some settings."""
