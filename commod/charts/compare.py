@@ -7,6 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import pandas as pd
+from sklearn.isotonic import isotonic_regression
 
 from commod.charts import palette
 from commod.charts.parts import (
@@ -61,22 +62,15 @@ def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[floa
 
     Labels that would touch form a block around the mean of what they want. `room`, from 0 on, may make `gap` smaller.
     """
-    count = len(wanted)
-    gap = min(gap, room / max(1, count - 1))
-    order = sorted(range(count), key=lambda i: wanted[i])
-    # Less the room of those before it, what a label wants has only to rise: blocks that fall are pooled.
-    blocks: list[tuple[float, int]] = []
-    for rank, i in enumerate(order):
-        mean, size = wanted[i] - rank * gap, 1
-        while blocks and blocks[-1][0] >= mean:
-            before, many = blocks.pop()
-            mean, size = (before * many + mean * size) / (many + size), many + size
-        blocks.append((mean, size))
-    levels = [min(max(mean, 0.0), room - (count - 1) * gap) for mean, size in blocks for _ in range(size)]
-    places = [0.0] * count
-    for rank, i in enumerate(order):
-        places[i] = levels[rank] + rank * gap
-    return places
+    if not wanted:
+        return []
+    gap = min(gap, room / max(1, len(wanted) - 1))
+    order, before = np.argsort(wanted, kind="stable"), gap * np.arange(len(wanted))
+    # Less the room of those before it, what a label wants has only to rise.
+    levels = isotonic_regression(np.asarray(wanted)[order] - before, y_min=0.0, y_max=room - before[-1])
+    places = np.empty(len(wanted))
+    places[order] = levels + before
+    return [float(place) for place in places]
 
 
 def with_labels(frame: pd.DataFrame, *, x: str, y: str, ends: tuple[float, float], height: int) -> pd.DataFrame:

@@ -16,9 +16,9 @@ def tips(*columns: tuple[str, Any] | tuple[str, Any, str]) -> list[alt.Tooltip]:
     return [alt.Tooltip(name, title=title, format=form[0] if form else alt.Undefined) for name, title, *form in columns]
 
 
-def interval_tips(form: str, low: str = "low:Q", high: str = "high:Q") -> tuple[tuple[str, str, str], ...]:
-    """The ends of a 95 % interval, for `tips`."""
-    return (low, "95 % interval from", form), (high, "to", form)
+def interval_tips(low: str = "low:Q", high: str = "high:Q") -> tuple[tuple[str, str, str], ...]:
+    """The ends of a 95 % interval of a share, for `tips`."""
+    return (low, "95 % interval from", ".1%"), (high, "to", ".1%")
 
 
 def model_tips(name: tuple[str, str], fairness_title: str) -> list[alt.Tooltip]:

@@ -78,7 +78,7 @@ def plot_segment_shares(
         ("count:Q", "People", ","),
         ("part:Q", title, ","),
         ("share:Q", "Share", ".1%"),
-        *interval_tips(".1%"),
+        *interval_tips(),
     )
     bars = alt.Chart().mark_bar(size=13, yOffset=down, color=colour, opacity=0.45)
     bars = bars.encode(x=x, y=y, tooltip=tooltip, description="name:N")
@@ -108,7 +108,7 @@ def plot_group_rates(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:
     and ``overall`` (everyone's rate now). `decision`: the positive decision, in words.
     """
     y = names_above(-10)
-    tooltip = [*_rate_tips("Group", decision), *tips(*interval_tips(".1%"))]
+    tooltip = [*_rate_tips("Group", decision), *tips(*interval_tips())]
     everyone = alt.Chart().transform_aggregate(overall="max(overall)").encode(x=alt.X("overall:Q"))
     everyone = everyone.mark_rule(strokeDash=[4, 4], color=palette.FRONTIER, aria=False)
     intervals = low_to_high(y, 7, color=palette.G, opacity=0.5).encode(tooltip=tooltip)
@@ -166,32 +166,26 @@ def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
     )
 
 
-def plot_reliability(
-    frame: pd.DataFrame,
-    *,
-    outcome: str,
-    models: tuple[str, str] = (BEFORE, AFTER),
-    colours: tuple[str, str] = (palette.F, palette.G),
-) -> alt.LayerChart:
+def plot_reliability(frame: pd.DataFrame, *, outcome: str) -> alt.LayerChart:
     """Share labelled positive by mean score; on the diagonal scores mean what they say.
 
-    `frame`: ``model`` (one of `models`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the label 1.
+    `frame`: ``model`` (`BEFORE` or `AFTER`), ``mean_score, rate, rate_low, rate_high, count``. `outcome`: the label 1.
     """
     unit = alt.Scale(domain=[0, 1])
     x = x_axis("mean_score:Q", "Mean score (%)", "%", scale=unit)
     y = y_axis("rate:Q", f"Recorded “{outcome}” (%)", "%", scale=unit)
-    color = coloured("model:N", list(models), list(colours), legend_below(2, symbolOpacity=1))
+    color = coloured("model:N", [BEFORE, AFTER], [palette.F, palette.G], legend_below(2, symbolOpacity=1))
     tooltip = tips(
         ("model:N", "Model"),
         ("mean_score:Q", "Mean score", ".1%"),
         ("rate:Q", f"Recorded “{outcome}”", ".1%"),
-        *interval_tips(".1%", "rate_low:Q", "rate_high:Q"),
+        *interval_tips("rate_low:Q", "rate_high:Q"),
         ("count:Q", "People", ","),
     )
     base = alt.Chart().encode(x=x, y=y, color=color)
     ranges = base.mark_rule(opacity=0.5).encode(y=alt.Y("rate_low:Q"), y2="rate_high:Q")
     lines = base.mark_line(strokeWidth=1.5, opacity=0.8).encode(order="mean_score:Q")
-    shape = shaped("model:N", list(models), ["diamond", "circle"], alt.Legend(symbolOpacity=1))
+    shape = shaped("model:N", [BEFORE, AFTER], ["diamond", "circle"], alt.Legend(symbolOpacity=1))
     points = base.mark_point(size=60, filled=True, opacity=1).encode(shape=shape, tooltip=tooltip)
     return alt.layer(diagonal(), ranges, lines, points, data=frame).properties(height=300)
 

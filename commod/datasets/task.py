@@ -37,6 +37,11 @@ class Feature:
         """Label with its unit, e.g. ``"LSAT score (points)"``."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
+    @property
+    def after_number(self) -> str:
+        """The unit as it follows a number: " points"; empty for a mere count."""
+        return f" {self.unit}" if self.unit not in ("", "count") else ""
+
     def fifths(self, low: float = 1, high: float = 5) -> str:
         """Which fifths of the population, where that is the unit: "lowest 3 fifths"."""
         end = "lowest" if low == 1 else "highest" if high == 5 else ""
@@ -240,10 +245,14 @@ class Task:
         spec = replace(self.spec, scores="")
         return replace(self, X=self.features(self.X), spec=spec, contract=contract, sealed=sealed)
 
+    def feature(self, column: str) -> Feature:
+        """The declaration of a column; one of which nothing is declared has its name for a label."""
+        return next((each for each in self.spec.features if each.name == column), Feature(column, str(column)))
+
     def label(self, column: str, level: object = None) -> str:
         """Readable name of an encoded column: "LSAT score", or "School cluster: cluster 3" for a level."""
-        found = next((f.label for f in self.spec.features if f.name == column), str(column))
-        return found if level is None else f"{found}: {level}"
+        label = self.feature(column).label
+        return label if level is None else f"{label}: {level}"
 
     def split(
         self, seed: int = 0, test_size: float | None = None, *, confirm: float | None = None

@@ -30,19 +30,14 @@ def answers_of_decisions(scene: Scene, decisions: Any, record: pd.DataFrame | No
     return {answer.check.name: answer for answer in found}
 
 
-def merit_of_model(scene: Scene, trained: Trained) -> pd.DataFrame:
-    """For whom one more step of merit hurts, see `explain_merit`."""
+def answer_of_merit(scene: Scene, trained: Trained) -> Answer:
+    """Whether more merit ever hurts under a model."""
     test = scene.test
 
     def margin(X: pd.DataFrame) -> np.ndarray:
         return trained.margin(replace(test.take(test.X.index.get_indexer(X.index)), X=X))
 
-    return explain_merit(scene.task, test.X, scene.margin_of_f, margin)
-
-
-def answer_of_merit(scene: Scene, trained: Trained) -> Answer:
-    """Whether more merit ever hurts under a model."""
-    return check_merit(scene.task, merit_of_model(scene, trained))
+    return check_merit(scene.task, explain_merit(scene.task, test.X, scene.margin_of_f, margin))
 
 
 def retrain(scene: Scene, cell: Cell, fairness: str, report: Report | None = None) -> Answer:

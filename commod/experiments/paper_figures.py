@@ -42,14 +42,13 @@ def matched(models: pd.DataFrame, data: str, split: int, methods: tuple[str, ...
 
 def tree_f1_by_depth(models: pd.DataFrame, data: str) -> pd.DataFrame:
     """Figure 4: F1 of a tree on the changes of matched models by depth; ``f1_balanced``: of class-weighted trees."""
-    # Results made before it was measured have no ``f1_balanced``.
-    kinds = [kind for kind in ("f1", "f1_balanced") if f"tree_{kind}_1" in models]
     rows: list[dict[str, Any]] = []
     for split in sorted(models.loc[models["dataset"] == data, "split"].unique()):
         for row in matched(models, data, int(split), ("frappe", "adv_debias")).to_dict("records"):
             about = {name: row[name] for name in ("split", "method", "settings", *COLUMNS)}
             for depth in DEPTHS:
-                rows.append(about | {"depth": depth} | {kind: row[f"tree_{kind}_{depth}"] for kind in kinds})
+                f1 = {kind: row[f"tree_{kind}_{depth}"] for kind in ("f1", "f1_balanced")}
+                rows.append(about | {"depth": depth} | f1)
     return pd.DataFrame(rows)
 
 

@@ -2,7 +2,7 @@
 
 from commod.explain.checks import CHECKS, Answer, Check, explain_certainty, explain_record
 from commod.explain.concepts import explain_concepts, explain_loadings
-from commod.explain.groups import explain_hundred, explain_proxies
+from commod.explain.groups import count_hundred, explain_proxies
 from commod.explain.people import DEPTHS, ChangeTree, explain_tree
 from commod.explain.shap_comparison import ShapComparison, explain_with_shap
 from commod.explain.what_if import explain_merit
@@ -14,9 +14,9 @@ __all__ = [
     "ChangeTree",
     "Check",
     "ShapComparison",
+    "count_hundred",
     "explain_certainty",
     "explain_concepts",
-    "explain_hundred",
     "explain_loadings",
     "explain_merit",
     "explain_proxies",

@@ -107,8 +107,6 @@ def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> d
 # A change that so large a share of the refits makes is called one that happens again.
 AGAIN = 0.9
 Mark = Literal["fine", "predicted", "look", "bad", "open"]
-# Bounds that are read more easily as a word.
-_WORDS = {1 / 2: "half", 1 / 3: "a third"}
 # What a mark is called, and its sign. "open": nobody knows.
 MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
@@ -148,9 +146,8 @@ class Check:
         if self.rated:
             return f"{self.rated} {self.why}"
         side, beyond = ("or more", "less than") if self.direction > 0 else ("or less", "more than")
-        fine, bad = (_WORDS.get(bound, f"{100 * bound:g} %") for bound in (self.fine, self.bad))
-        best = f"{fine} {side}" if self.fine else "nobody"
-        return f"Fine: {best}. Problem: {beyond} {bad}. {self.why}"
+        bad = "half" if self.bad == 0.5 else f"{100 * self.bad:g} %"
+        return f"Fine: {100 * self.fine:g} % {side}. Problem: {beyond} {bad}. {self.why}"
 
     def show(self, value: float) -> str:
         """A share in percent, with as many decimals as put it on that side of the bounds on which its mark is."""

@@ -126,24 +126,14 @@ def margins_in_words(groups: Groups, fairness: str, figures: pd.DataFrame) -> st
     return text
 
 
-def explain_hundred(task: Task, rows: Split, before: Any, after: Any) -> pd.DataFrame:
+def count_hundred(task: Task, rows: Split, before: Any, after: Any) -> dict[int, dict[str, Any]]:
     """Every group as a hundred people, by the decisions of f (`before`) and of g (`after`) on some rows.
 
-    Returns
-    -------
-    DataFrame
-        One row for each group that has people, by its code: ``group`` (its name), ``count`` (rows), the weighted shares
-        ``before, now`` (positive decisions of f and g) and ``raised, lowered`` (decisions that went 0→1 and 1→0), and
-        these four in whole people of a hundred: ``of_100_before`` and so on. The last two of them lead from the first
-        to the second, each less than 1 away from its share.
+    Of each group that has people, by its code: ``count`` (rows), the weighted shares ``before, now`` (positive
+    decisions of f and g) and ``raised, lowered`` (decisions that went 0→1 and 1→0), and these four in whole people of
+    a hundred: ``of_100_before`` and so on. The last two of them lead from the first to the second, each less than 1
+    away from its share. As plain numbers: a frame takes ten times as long.
     """
-    people = count_hundred(task, rows, before, after)
-    named = {code: {"group": task.groups[code]} | row for code, row in people.items()}
-    return pd.DataFrame.from_dict(named, orient="index").rename_axis("code")
-
-
-def count_hundred(task: Task, rows: Split, before: Any, after: Any) -> dict[int, dict[str, Any]]:
-    """The rows of `explain_hundred` by code, without names: a frame takes ten times as long."""
     weight = None if rows.weight is None else rows.weight.to_numpy()
     n = len(task.groups)
     sensitive = rows.sensitive.to_numpy()

@@ -188,13 +188,11 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     why += "anything to correct. Bring more rows"
     if _nearly_equal(rates):
         why = "nearly equal: there is little that demographic parity would correct. Look at equalized odds"
-    ends = range(2) if len(rates) == 2 else (rates.argmin(), rates.argmax())  # of many, the extremes
-    shown = " and ".join(f"{rates[place]:.1%} of {task.groups[counted[place]]}" for place in ends)
-    shown = shown if len(rates) == 2 else f"at least {shown.replace(' and ', ' and at most ')}"
-    return Concern(
-        "fair",
-        f"f says “{task.spec.outcomes[1]}” of {shown}, {why}, or look at other groups.",
-    )
+    form, ends = "{} and {}", (0, 1)
+    if len(rates) > 2:
+        form, ends = "at least {} and at most {}", (int(rates.argmin()), int(rates.argmax()))
+    shown = form.format(*(f"{rates[place]:.1%} of {task.groups[counted[place]]}" for place in ends))
+    return Concern("fair", f"f says “{task.spec.outcomes[1]}” of {shown}, {why}, or look at other groups.")
 
 
 def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: float) -> Concern | None:

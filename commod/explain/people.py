@@ -117,16 +117,15 @@ def _read(
 
 def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, whole: bool) -> tuple[str, str]:
     column, level = encoder.origin_[feature]
-    label = task.label(column)
+    known = task.feature(column)
+    label, unit = known.label, known.after_number
     if level is not None:
         levels = encoder.levels_[column]
         if len(levels) == 2:
             return f"{label} is {levels[0]}", f"{label} is {levels[1]}"
         return f"{label} is not {level}", f"{label} is {level}"
-    known = next((f for f in task.spec.features if f.name == column), Feature(column, label))
     if whole and known.unit == FIFTHS:
         return known.fifths(high=np.floor(threshold)), known.fifths(low=np.floor(threshold) + 1)
-    unit = f" {known.unit}" if known.unit not in ("", "count") else ""
     if whole:
         return f"{label} ≤ {int(np.floor(threshold))}{unit}", f"{label} ≥ {int(np.floor(threshold)) + 1}{unit}"
     cut = f"{threshold:,.0f}" if abs(threshold) >= 10_000 else f"{threshold:.4g}"
@@ -152,29 +151,11 @@ MAX_LEVELS = 12
 SHARES = ("changed", "better", "worse")
 
 
-def explain_people(
-    g: Commod,
-    task: Task,
-    rows: Split,
-    *,
-    encoded: NDArray[np.float64],
-    logit: NDArray[np.float64],
-    ratio: NDArray[np.float64],
-    shift: NDArray[np.float64],
-    before: NDArray[np.int64],
-    after: NDArray[np.int64],
-    leaf: NDArray[np.int64] | None = None,
-) -> pd.DataFrame:
+def explain_people(g: Commod, task: Task, rows: Split, *, leaf: NDArray[np.int64] | None = None) -> pd.DataFrame:
     """Everyone whose decision changed, in original units, the smallest r (or the largest balance) first.
 
     Parameters
     ----------
-    rows, encoded : Split, array (rows, encoded columns)
-        The people, and what g's encoder makes of them.
-    logit, ratio, shift : arrays (rows,)
-        Logit of f's score minus that of its threshold, r, and s (0 for a model without a shift).
-    before, after : arrays of 0 and 1
-        Decisions of f and of g.
     leaf : array of int, optional
         Node of the tree in which each row ends (`ChangeTree.ends`).
 
@@ -187,7 +168,11 @@ def explain_people(
         `certainty`), ``concept:…`` (what each concept adds to r or s), ``leaf``, ``feature:…``.
     """
     spec = task.spec
-    at = np.flatnonzero(before != after)
+    encoded, logit = g.encoder_.transform(task.features(rows.X)), g.margin_of_f(rows.X)
+    ratio, shift = g.rescaler_.ratio_and_shift(encoded, logit)
+    margin = ratio * logit + shift  # of g
+    after = (margin > 0).astype(int)
+    at = np.flatnonzero((logit > 0) != (margin > 0))
     balance = g.rescaler_.balance(encoded, logit) if g.decides else None
     at = at[np.argsort(ratio[at] if balance is None else -np.abs(balance[at]), kind="stable")]
     sums = {"r": ratio[at], **({"s": shift[at]} if g.has_shift else {})}
@@ -200,7 +185,7 @@ def explain_people(
         "right": after[at] == rows.y.to_numpy()[at],
         "f": expit(logit[at] + g.line_),
         **(sums if balance is None else {"balance": balance[at]}),
-        "g": expit(ratio[at] * logit[at] + shift[at] + g.line_),
+        "g": expit(margin[at] + g.line_),
         "sure": certainty(logit[at], g.line_),
     }
     concepts, weights = g.concept_directions(), np.array([*g.concept_weights_, *g.shift_weights_])
@@ -270,11 +255,10 @@ class ChangeSegments:
     """All segments that were examined."""
 
     # One row per segment: ``first, second`` (its attributes in words; the second may be empty), ``count, changed,
-    # better, worse`` (people) and ``enough`` (`FEW` or more). Small intersections are only counted.
+    # better, worse`` (people) and ``enough`` (`FEW` or more). Small intersections are left out.
     table: pd.DataFrame
     total: dict[str, int]  # the same counts of everyone
     ranked: int  # segments with enough people
-    small: int  # and with too few
     cut: dict[str, int]  # how many levels of large categories were left out, by label
 
 
@@ -308,8 +292,7 @@ def explain_segments(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, a
     table["enough"] = table["count"] >= FEW
     total = {"count": len(f), "changed": int(changed.sum()), "better": int(better.sum())}
     total["worse"] = total["changed"] - total["better"]
-    ranked = int(table["enough"].sum())
-    return ChangeSegments(table, total, ranked, int(parts.sum()) + len(alone) - ranked, cut)
+    return ChangeSegments(table, total, int(table["enough"].sum()), cut)
 
 
 def rank_segments(table: pd.DataFrame, of: str = "changed") -> pd.DataFrame:
@@ -406,11 +389,10 @@ def _quarters(values: NDArray[np.float64], feature: Feature) -> tuple[NDArray[np
     _, codes = np.unique(codes, return_inverse=True)  # parts without anybody are none
     n = int(codes.max()) + 1 if len(codes) else 0
     ends = [(values[codes == i].min(), values[codes == i].max()) for i in range(n)]
-    unit = f" {feature.unit}" if feature.unit not in ("", "count") else ""
     # Ends that look alike when rounded are told apart by more digits.
     exact = {end for pair in ends for end in pair}
     digits = next((d for d in (3, 4, 6, 9) if len({_number(end, d) for end in exact}) == len(exact)), 17)
-    names = [f"{feature.label} {_span(low, high, digits)}{unit}" for low, high in ends]
+    names = [f"{feature.label} {_span(low, high, digits)}{feature.after_number}" for low, high in ends]
     if feature.unit == FIFTHS:
         names = [feature.fifths(low, high) for low, high in ends]
     elif feature.unit == STANDARDISED and n == len(QUARTERS):

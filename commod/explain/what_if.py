@@ -263,32 +263,27 @@ def explain_edits(
         if known.is_number
         for up in (True, False)
     ]
-    levels = {
+
+    def answers(tried: list[tuple[str, Any]]) -> list[tuple[Any, Any]]:
+        """Of the values tried in each column, which count, and the decisions after them."""
+        scores = score_rows(g, _rows(x, tried))
+        counts = (scores["changed"] != now["changed"]).to_numpy()
+        ends = np.cumsum([len(values) for _, values in tried])[:-1]
+        return list(zip(np.split(counts, ends), np.split(scores[["f", "g"]].to_numpy(), ends), strict=True))
+
+    found: list[dict[str, Any]] = []
+    others = {
         column: [level for level in known.levels if level != x[column].iloc[0]]
         for column, known in ranges.items()
         if not known.is_number
     }
-    blocks: list[tuple[str, Any]] = [(column, values) for column, values in levels.items() if values]
-    found: list[dict[str, Any]] = []
-    while True:
-        asked = [(side, values) for side in sides if len(values := side.values())]
-        tried: list[tuple[str, Any]] = [*((side.known.column, values) for side, values in asked), *blocks]
-        if not tried:
-            break
-        scores = score_rows(g, _rows(x, tried))
-        counts = (scores["changed"] != now["changed"]).to_numpy()
-        decided = scores[["f", "g"]].to_numpy()
-        at = 0
-        for side, values in asked:
-            side.narrow(values, counts[at : at + len(values)], decided[at : at + len(values)])
-            at += len(values)
-        for column, values in blocks:
-            known, before = ranges[column], x[column].iloc[0]
-            for rank, level in enumerate(values):
-                if counts[at + rank]:
-                    found.append(_edit(task, known, before, level, decided[at + rank], rank))
-            at += len(values)
-        blocks = []
+    tried = [(column, levels) for column, levels in others.items() if levels]
+    for (column, levels), (counts, decided) in zip(tried, answers(tried) if tried else [], strict=True):
+        for rank in np.flatnonzero(counts):
+            found.append(_edit(task, ranges[column], x[column].iloc[0], levels[rank], decided[rank], int(rank)))
+    while asked := [(side, values) for side in sides if len(values := side.values())]:
+        for (side, values), answer in zip(asked, answers([(s.known.column, v) for s, v in asked]), strict=True):
+            side.narrow(values, *answer)
     best: dict[str, _Side] = {}
     for side in sides:
         other = best.get(side.known.column)

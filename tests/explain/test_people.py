@@ -37,12 +37,8 @@ def fitted(request):
 
 
 def table_of(fitted, **more):
-    c, g, before, after = fitted
-    encoded = g.encoder_.transform(c.test.X)
-    p = np.clip(c.f.predict_proba(c.test.X)[:, 1], 1e-12, 1 - 1e-12)
-    ratio, shift = g.ratio_and_shift(c.test.X)
-    arguments = {"encoded": encoded, "logit": np.log(p / (1 - p)), "ratio": ratio, "shift": shift, **more}
-    return explain_people(g, c.task, c.test, before=before, after=after, **arguments)
+    c, g, _, _ = fitted
+    return explain_people(g, c.task, c.test, **more)
 
 
 def test_people_are_those_who_changed_with_their_scores(fitted):
@@ -180,18 +176,15 @@ def test_segments_against_a_loop(favourable):
     assert {"A", "B", "Colour: red", "Mostly 0 kg"} <= set(singles)
     inside = {label: {i for i in range(len(rows)) if member(label, task, rows, i)} for label in singles}
     attribute = {label: label.split(" ")[0] if label not in ("A", "B") else "group" for label in singles}
-    expected, small = {}, 0
+    expected = {}
     for label in singles:
         expected[label, ""] = inside[label]
     for a, b in combinations(singles, 2):
         both = inside[a] & inside[b]
         if attribute[a] == attribute[b]:
             assert not both  # nobody is in two parts of one attribute
-        elif both and both not in (inside[a], inside[b]):
-            if len(both) >= FEW:
-                expected[a, b] = both
-            else:
-                small += 1
+        elif len(both) >= FEW and both not in (inside[a], inside[b]):
+            expected[a, b] = both
     assert {(row.first, row.second) for row in found.table.itertuples()} == set(expected)
     for row in found.table.itertuples():
         people = expected[row.first, row.second]
@@ -199,7 +192,6 @@ def test_segments_against_a_loop(favourable):
         assert row.better == sum(before[i] != after[i] and after[i] == favourable for i in people)
         assert row.worse == sum(before[i] != after[i] and after[i] != favourable for i in people)
         assert row.changed == row.better + row.worse
-    assert found.small == small + (found.table["count"] < FEW).sum()
     assert found.ranked == (found.table["count"] >= FEW).sum()
     assert found.total["changed"] == (before != after).sum()
 
@@ -310,7 +302,6 @@ def test_small_segments_are_counted_and_not_ranked():
     few = rank_segments(found.table).iloc[-1]
     assert (few["first"], few["count"], few["enough"]) == ("Kind: few", FEW - 1, False)
     assert np.isnan(few["share"])
-    assert found.small == 3  # and its two intersections with the groups
 
 
 def test_the_order_of_the_rows_does_not_matter(fitted):
@@ -322,4 +313,4 @@ def test_the_order_of_the_rows_does_not_matter(fitted):
     pd.testing.assert_frame_equal(
         first.table.sort_values(columns, ignore_index=True), again.table.sort_values(columns, ignore_index=True)
     )
-    assert (first.small, first.ranked, first.total) == (again.small, again.ranked, again.total)
+    assert (first.ranked, first.total) == (again.ranked, again.total)

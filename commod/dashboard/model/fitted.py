@@ -29,7 +29,7 @@ from commod.explain import (
     explain_with_shap,
 )
 from commod.explain.checks import Answer, check_again, check_merit, explain_record
-from commod.explain.groups import Groups, count_hundred, explain_groups, explain_hundred, proxies_of
+from commod.explain.groups import Groups, count_hundred, explain_groups, proxies_of
 from commod.explain.model_warnings import are_treated_alike, base_model_warnings, may_be_chance, model_warnings
 from commod.explain.people import DEPTHS, ChangeSegments, explain_people, explain_segments, leaf_words
 from commod.explain.shap_comparison import explain_person_with_shap
@@ -59,7 +59,6 @@ class FitResult:
     settings: Settings
     scene: Scene
     g: Commod
-    seconds: float
     path: pd.DataFrame  # λ_fair, fairness and the key figures on test, from f to g
     ratio_test: np.ndarray
     shift_test: np.ndarray  # 0 without a shift
@@ -69,14 +68,13 @@ class FitResult:
     kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # see `keep`
 
     @classmethod
-    def of(cls, scene: Scene, settings: Settings, g: Commod, seconds: float) -> FitResult:
+    def of(cls, scene: Scene, settings: Settings, g: Commod) -> FitResult:
         """A trained model on its scene."""
         ratio, shift = g.rescaler_.ratio_and_shift(scene.encoded_test, scene.logit_test)
         return cls(
             settings=settings.model(),
             scene=scene,
             g=g,
-            seconds=seconds,
             path=scene.figures_on_path(g, settings.fairness),
             ratio_test=ratio,
             shift_test=shift,
@@ -174,7 +172,7 @@ class FitResult:
         Before it is `complete`, nothing is said about chance: intervals take a while.
         """
         if self.change_counts.count:
-            what = self.task.spec, self.settings.fairness, self.hundred_by_code, self.change_counts, self.gain
+            what = self.task.spec, self.settings.fairness, self.hundred, self.change_counts, self.gain
             return verdict(language, *what, chance=complete and self.gain_may_be_chance)
         if self.is_fair_already:
             return self._fair_already(language)
@@ -184,7 +182,7 @@ class FitResult:
         return f"{text} {phrase(language, 'verdict.move_on')}" if movable else text
 
     def _fair_already(self, language: str) -> str:
-        spec, rows, total = self.task.spec, self.hundred_by_code, len(self.decisions)
+        spec, rows, total = self.task.spec, self.hundred, len(self.decisions)
         people = declared(language, spec.people)
         if not may_be_chance(self.scene.test.sensitive, self.scene.decisions_test):
             return phrase(language, "verdict.fair_already", total=total, people=people)
@@ -218,14 +216,9 @@ class FitResult:
         return Verdict.of(self.gain, self.change_counts, chance=self.gain_may_be_chance).is_bad
 
     @cached_property
-    def hundred_by_code(self) -> dict[int, dict[str, Any]]:
-        """`hundred` as plain numbers: a frame takes ten times as long."""
+    def hundred(self) -> dict[int, dict[str, Any]]:
+        """Every group as a hundred people, on test, by its code."""
         return count_hundred(self.task, self.scene.test, self.scene.decisions_test, self.decisions)
-
-    @cached_property
-    def hundred(self) -> pd.DataFrame:
-        """Every group as a hundred people, on test."""
-        return explain_hundred(self.task, self.scene.test, self.scene.decisions_test, self.decisions)
 
     @property
     def line_in_words(self) -> str:
@@ -335,20 +328,9 @@ class FitResult:
 
     def people(self, depth: int) -> pd.DataFrame:
         """The test people who changed, numbered as on the page What if, with their leaf of the tree."""
-        scene, leaves = self.scene, self.tree(depth)
-        frame = explain_people(
-            self.g,
-            self.task,
-            scene.test,
-            encoded=scene.encoded_test,
-            logit=scene.logit_test,
-            ratio=self.ratio_test,
-            shift=self.shift_test,
-            before=scene.decisions_test,
-            after=self.decisions,
-            leaf=leaves.ends,
-        )
-        frame.index = scene.test.X.index.get_indexer(frame.index)
+        test, leaves = self.scene.test, self.tree(depth)
+        frame = explain_people(self.g, self.task, test, leaf=leaves.ends)
+        frame.index = test.X.index.get_indexer(frame.index)
         return frame.assign(leaf=frame["leaf"].map(leaf_words(leaves)))
 
     def held_out(self, shifted: bool) -> Watched:

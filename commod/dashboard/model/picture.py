@@ -39,7 +39,7 @@ def group_order(rows: dict[int, dict[str, Any]]) -> list[int]:
 
 
 def _picture(result: FitResult, language: str, complete: bool, movable: bool) -> dict[str, Any]:
-    task, rows, counts = result.task, result.hundred_by_code, result.change_counts
+    task, rows, counts = result.task, result.hundred, result.change_counts
     figures, order = _figures(result, complete), group_order(rows)
     by_name = {figure["name"]: figure for figure in figures}
     shown = [by_name[name] for name in shown_figures(result.settings.fairness)]

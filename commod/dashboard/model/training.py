@@ -1,7 +1,6 @@
 """Training the model of the sliders, alone or along a λ_fair path."""
 
 import os
-import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -65,9 +64,7 @@ def _train(scene: Scene, settings: Settings, path: WarmStart, report: Progress |
 
 def train_model(scene: Scene, settings: Settings, path: WarmStart, report: Progress | None) -> FitResult:
     """Train COMMOD."""
-    started = time.perf_counter()
-    g = _train(scene, settings, path, report)
-    return FitResult.of(scene, settings, g, time.perf_counter() - started)
+    return FitResult.of(scene, settings, _train(scene, settings, path, report))
 
 
 def fit_result(settings: Settings, report: Progress | None = None) -> FitResult:

@@ -51,18 +51,6 @@ def raise_descriptor_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def full(people: int) -> str:
-    """The sentence for newcomers to a full server."""
-    are = count_of(people, "person is", "people are")
-    return f"COMMOD Explorer is full: {are} using it. Try again in a minute."
-
-
-def full_for_address(tabs: int) -> str:
-    """The sentence for newcomers whose address has reached its limit."""
-    are = count_of(tabs, "tab is", "tabs are")
-    return f"COMMOD Explorer is full for your network: {are} open there. Close one, or try again in a minute."
-
-
 def network_of(address: str) -> str:
     """What counts as one address: of IPv6 the first half, because one customer owns the whole second half."""
     try:
@@ -103,9 +91,13 @@ class Gate:
         """Why nobody can come in; "" if they can."""
         people = self.open_from.total()
         if people >= self.sessions * (1 + RETURNING * _returns(scope)):
-            return full(people)
+            are = count_of(people, "person is", "people are")
+            return f"COMMOD Explorer is full: {are} using it. Try again in a minute."
         tabs = self.open_from[_network(scope)]
-        return full_for_address(tabs) if tabs >= self.per_address else ""
+        if tabs >= self.per_address:
+            are = count_of(tabs, "tab is", "tabs are")
+            return f"COMMOD Explorer is full for your network: {are} open there. Close one, or try again in a minute."
+        return ""
 
     async def _session(self, scope: Any, receive: Any, send: Any) -> None:
         if _is_foreign(scope) or self._refusal(scope):

@@ -9,7 +9,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -34,54 +33,34 @@ from commod.dashboard.text.language import FIRST, LANGUAGES
 LONGEST_WAIT, GRACE = 1.0, 1.0
 # Requests that a browser may make at once, and per second in the long run: a hand on a slider makes some 30 a second.
 BURST, RATE = 120, 40.0
-# Browsers that are remembered; those not heard of for longest go first.
-MOST_BROWSERS = 2_000
 _NOT_STORED = {"Cache-Control": "no-store"}
 _log = logging.getLogger(__name__)
-
-
 _requests = Buckets(BURST, RATE, time.monotonic)
+# By browser, its place in the queue, kept until it asks again.
+_places: dict[str, Ticket] = {}
 
 
-@dataclass
-class _Visitor:
-    """A browser's place in the queue, kept until it asks again."""
-
-    ticket: Ticket | None = None
-
-    def hold(self, ticket: Ticket) -> None:
-        """Keep a place for a while; the one kept before is given up."""
-        self.let_go()
-        self.ticket = ticket
-        asyncio.get_running_loop().call_later(GRACE, self.let_go, ticket)
-
-    def let_go(self, ticket: Ticket | None = None) -> None:
-        """Give the place up, if it is this one."""
-        if self.ticket is not None and ticket in (None, self.ticket):
-            self.ticket.leave()
-            self.ticket = None
+def _hold(browser: str, ticket: Ticket) -> None:
+    """Keep a place for a while; the one kept before is given up."""
+    _let_go(browser)
+    _places[browser] = ticket
+    asyncio.get_running_loop().call_later(GRACE, _let_go, browser, ticket)
 
 
-_visitors: dict[str, _Visitor] = {}
-
-
-def _visitor(name: str) -> _Visitor:
-    found = _visitors.pop(name, None) or _Visitor()
-    _visitors[name] = found
-    if len(_visitors) > MOST_BROWSERS:
-        _visitors.pop(next(iter(_visitors))).let_go()
-    return found
+def _let_go(browser: str, ticket: Ticket | None = None) -> None:
+    """Give the place of a browser up, if it is this one."""
+    if browser in _places and ticket in (None, _places[browser]):
+        _places.pop(browser).leave()
 
 
 async def answer(request: Request) -> Response:
     """The picture (200), its place in the queue (202), or why there is none (4xx, 5xx)."""
     browser = browser_of(request.scope)
     name = browser or (request.client.host if request.client else "")
-    visitor = _visitor(name)
     if not _requests.take(name):
         return _refused(429, "Too many requests. Wait a second.", {**_NOT_STORED, "Retry-After": "1"})
     try:
-        return await _answer(request, browser, visitor)
+        return await _answer(request, browser, name)
     except ValueError as error:
         return _refused(400, str(error))
     except Exception:
@@ -89,7 +68,7 @@ async def answer(request: Request) -> Response:
         return _refused(500, "Training failed because of an error in the app. Choose another setting.")
 
 
-async def _answer(request: Request, browser: str | None, visitor: _Visitor) -> Response:
+async def _answer(request: Request, browser: str | None, name: str) -> Response:
     parameters = dict(request.query_params)
     language = parameters.get("lang", FIRST)
     if language not in LANGUAGES:
@@ -98,7 +77,7 @@ async def _answer(request: Request, browser: str | None, visitor: _Visitor) -> R
     settings = settings_of_link(parameters, own) if own else _settings_of_link(tuple(parameters.items()))
     stage = 1 if parameters.get("wait") == "complete" else 0
     ticket = service.submit(tasks.fit(settings))
-    visitor.let_go()
+    _let_go(name)
     is_there = False
     try:
         is_there = await _is_done(ticket, stage, request)
@@ -107,7 +86,7 @@ async def _answer(request: Request, browser: str | None, visitor: _Visitor) -> R
             ticket.leave()
     if not is_there:
         return Response(status_code=499)  # nobody listens any more
-    visitor.hold(ticket)
+    _hold(name, ticket)
     if not ticket.has(0):
         return JSONResponse({"schema": SCHEMA, "status": "queued", "position": ticket.before}, 202, _NOT_STORED)
     complete = ticket.has(1) and not ticket.failed

@@ -149,8 +149,8 @@ def _go(message: Any, sweep: Sweep | None) -> None:
 
 
 def _table(result: FitResult, language: str) -> pd.DataFrame:
-    found, spec = result.hundred, result.task.spec
-    found = found.loc[group_order(found.to_dict("index"))]
+    spec = result.task.spec
+    found = pd.DataFrame.from_dict(result.hundred, orient="index").loc[group_order(result.hundred)]
     better, worse = ("raised", "lowered") if spec.favourable == 1 else ("lowered", "raised")
     names = [called(language, spec, code) for code in found.index]
     return found.assign(called=names, better=found[better], worse=found[worse])

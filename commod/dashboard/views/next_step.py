@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
+from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, deferred_paint, submit
 from commod.dashboard.model.fitted import FitResult
@@ -40,18 +41,26 @@ def begin_next_steps(
     tried = _others(settings, result, is_bad=is_bad)
     # An offer never leads back to where one was taken.
     others = {label: one for label, one in tried.items() if one.model() not in _left() and session.can_go_to(one)}
-    left, found = set(others), Found()
+    asked = {label: tasks.prefetch(other) for label, other in others.items()}
+    return _when_all_are_there(asked, place, lambda found: (draw or _draw)(result, found))
 
-    def paint(label: str, ticket: Ticket) -> list[Pending] | None:
-        left.discard(label)
+
+def _when_all_are_there(
+    asked: Mapping[str, ComputeTask], place: Any, draw: Callable[[dict[str, Any]], list[Pending] | None]
+) -> list[Pending]:
+    """Ask for all of it; once the last is there, `draw` what could be computed."""
+    left, found = set(asked), dict[str, Any]()
+
+    def paint(name: str, ticket: Ticket) -> list[Pending] | None:
+        left.discard(name)
         if not ticket.failed:
-            found[label] = ticket.result()
+            found[name] = ticket.result()
         if left:
             return None
         with deferred_paint(), place.container():
-            return (draw or _draw)(result, {label: found[label] for label in others if label in found})
+            return draw({name: found[name] for name in asked if name in found})
 
-    return [Pending(submit(tasks.prefetch(other)), partial(paint, label)) for label, other in others.items()]
+    return [Pending(submit(task), partial(paint, name)) for name, task in asked.items()]
 
 
 def _others(settings: Settings, result: FitResult, *, is_bad: bool = False) -> dict[str, Settings]:
@@ -98,20 +107,14 @@ def begin_merit_step(result: FitResult, here: Answer, place: Any) -> list[Pendin
 
     def count(_: FitResult, found: Found) -> list[Pending]:
         fair = _fair(found, result)
-        answers: dict[str, Answer] = {}
-        left = set(fair)
 
-        def paint(label: str, ticket: Ticket) -> None:
-            left.discard(label)
-            if not ticket.failed:
-                answers[label] = fair[label].answers(merit=ticket.result())["merit"]
-            if not left:
-                with deferred_paint(), place.container():
-                    _draw_for_check(result, here, fair, answers)
+        def draw(merits: dict[str, Any]) -> None:
+            answers = {label: fair[label].answers(merit=merit)["merit"] for label, merit in merits.items()}
+            _draw_for_check(result, here, fair, answers)
 
         if not fair:
-            _draw_for_check(result, here, fair, answers)
-        return [Pending(submit(tasks.merit(other)), partial(paint, label)) for label, other in fair.items()]
+            draw({})
+        return _when_all_are_there({label: tasks.merit(other) for label, other in fair.items()}, place, draw)
 
     return begin_next_steps(result.settings, result, place, count, is_bad=True)
 

@@ -28,16 +28,6 @@ SCORE_COLUMNS = {
 }
 
 
-# Of the table behind `plot_reliability`, after what its rows are.
-RELIABILITY_COLUMNS = {
-    "mean_score": ("Mean score", ".1%"),
-    "rate": ("Recorded so", ".1%"),
-    "rate_low": ("95 % from", ".1%"),
-    "rate_high": ("to", ".1%"),
-    "count": ("People", ","),
-}
-
-
 def point_columns(fairness: str, **words: str) -> dict[str, tuple[str, str]]:
     """Columns of a table of points: those of `words` with their headings, then fairness, accuracy and changes."""
     fair, accuracy, changed = CRITERIA[fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
@@ -87,15 +77,12 @@ class Swept:
 
 
 def draw_segments(
-    frame: pd.DataFrame,
-    titles: Sequence[str],
-    fairness: str,
-    table: Callable[[int], Table | str],
-    *,
-    height: int = 250,
-    **options: Any,
+    frame: pd.DataFrame, titles: Sequence[str], table: Callable[[int], Table | str], **options: Any
 ) -> None:
-    """Changes against accuracy, a picture for each segment of fairness (1 to 4) of a `frame` of `in_segments`."""
+    """Changes against accuracy, a picture for each segment of fairness (1 to 4) of a `frame` of `in_segments`.
+
+    `options`: those of `plot_methods`.
+    """
     rows = [st.columns(2, gap="medium"), st.columns(2, gap="medium")]
     for q, title in enumerate(titles, start=1):
         part = frame[frame["fairness_q"] == q]
@@ -109,12 +96,8 @@ def draw_segments(
                 part,
                 alt=f"Decisions changed against accuracy in fairness Q{q}.",
                 table=table(q),
-                height=height,
-                **{
-                    "axes": ("accuracy", "change_rate"),
-                    "fairness_title": CRITERIA[fairness].figure.axis_title,
-                    **options,
-                },
+                axes=("accuracy", "change_rate"),
+                **options,
             )
 
 
@@ -124,14 +107,12 @@ def draw_cells(
     places: Sequence[tuple[int, int]],
     words: Callable[[Mapping[Any, Any]], str],
     *,
-    heading: str,
     caption: str,
     label: Callable[[str], str] = label_of,
 ) -> None:
     """A table of methods by cell of fairness and accuracy, the fewest changes shaded; a dash where there is no model.
 
-    `cells` come from `mark_fewest`, `words` writes one of them, `label` a method; `heading` has two gaps, for the two
-    segments.
+    `cells` come from `mark_fewest`, `words` writes one of them, `label` a method.
     """
     known = {(cell["method"], cell["fairness_q"], cell["accuracy_q"]): cell for cell in cells.to_dict("records")}
     rows, marked = [], set()
@@ -139,5 +120,5 @@ def draw_cells(
         found = [known.get((method, *place)) for place in places]
         rows.append([label(method), *("–" if cell is None else words(cell) for cell in found)])
         marked |= {(i, j) for j, cell in enumerate(found, start=1) if cell is not None and cell["fewest"]}
-    headings = {"Method": "", **{heading.format(*place): "" for place in places}}
+    headings = ["Method", *("Fairness Q{}, accuracy Q{}".format(*place) for place in places)]
     st.html(html_table(headings, rows, caption=caption, marked=marked, dense=len(headings) > 9))

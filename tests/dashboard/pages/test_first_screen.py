@@ -52,8 +52,8 @@ def test_dots_follow_the_slider_and_their_table_says_the_same():
     app.run()
     before = tables(app)["Of 100 people as a table"]
     assert [row[0] for row in before] == ["Non-White students", "White students"]
-    hundred = fit_result(defaults("law_school")).hundred
-    assert [row[2:4] for row in before] == [[f"{row.before:.1%}", f"{row.now:.1%}"] for row in hundred.itertuples()]
+    hundred = fit_result(defaults("law_school")).hundred.values()
+    assert [row[2:4] for row in before] == [[f"{row['before']:.1%}", f"{row['now']:.1%}"] for row in hundred]
     slider(app, "lambda_fair").set_value(1.5).run()
     after = tables(app)["Of 100 people as a table"]
     assert [row[2] for row in after] == [row[2] for row in before]  # f is as it was

@@ -27,7 +27,7 @@ MINE, OTHER = "m" * 43, "o" * 43
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch):
     monkeypatch.setattr(model_route, "GRACE", PATIENCE)
-    monkeypatch.setattr(model_route, "_visitors", {})
+    monkeypatch.setattr(model_route, "_places", {})
     monkeypatch.setattr(model_route, "_requests", Buckets(model_route.BURST, model_route.RATE, time.monotonic))
     monkeypatch.setattr(model_route, "sessions_of", lambda browser: set())
 

@@ -22,7 +22,7 @@ from commod.dashboard.views.points import SCORE_COLUMNS
 from commod.experiments import Scene, Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.sweep import fairness_gain
-from commod.metrics.figures import CRITERIA, FIGURES
+from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
 # Of the picture of scores, in pixels; and with more methods than so many, those of the same people are small.
@@ -96,22 +96,18 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
 
 
 def match_in_words(table: pd.DataFrame, fairness: str, of_f: float) -> str:
-    """The chosen model, and whether others have one near it; the table says how these compare.
+    """Whether others have a model near the chosen one; the table says how they compare.
 
     `table` is that of a `Match`; `of_f` is f's value of the criterion's figure.
     """
-    figure, own = CRITERIA[fairness].figure, table.iloc[0]
-    text = (
-        f"COMMOD changes **{own['changed']:,}** decisions here, with {CRITERIA[fairness].noun} of "
-        f"{figure.show(own[figure.name])} and an accuracy of {FIGURES['accuracy'].show(own['accuracy'])}. "
-    )
-    if figure.is_better(of_f, own[figure.name]):
-        text += f"This model is less fair than f ({figure.show(of_f)}) on test. "
-    near = int(table["comparable"].iloc[1:].sum())
-    within = f"{near_fairness(fairness, of_f):.2g} and {100 * NEAR_ACCURACY:.0f} percentage points"
+    figure, text = CRITERIA[fairness].figure, ""
+    if figure.is_better(of_f, table.iloc[0][figure.name]):
+        text = f"This COMMOD model is less fair than f ({figure.show(of_f)}) on test. "
+    near, gap = int(table["comparable"].iloc[1:].sum()), f"{near_fairness(fairness, of_f):.2g}"
+    within = f"within {gap} of COMMOD's {figure.short_in_sentence} and {100 * NEAR_ACCURACY:.0f} points of its accuracy"
     if not near:
-        return f"{text}No other method has a model within {within} of that, so what differs may be due to either. "
-    return f"{text}Shaded: methods with a model within {within} of that ({near} of {len(table) - 1}). "
+        return f"{text}No other method has a model {within}, so what differs may be due to either. "
+    return f"{text}Shaded: methods with a model {within} ({near} of {len(table) - 1}). "
 
 
 def _reference(settings: Settings, found: Match, n_test: int) -> str:

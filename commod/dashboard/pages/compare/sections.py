@@ -92,13 +92,9 @@ class Compared(Swept):
     @property  # not cached: a wait in a cached property holds up all sessions in Python 3.11
     def sound(self) -> pd.Series:
         """Of all models, whether they still are ones."""
-        why = [result_of(tasks.collapsed(self.settings, sweep)) for sweep in self.in_order]
+        in_order = [self.sweeps[name] for name in METHODS if name in self.sweeps]  # that of the points
+        why = [result_of(tasks.collapsed(self.settings, sweep)) for sweep in in_order]
         return pd.Series([not reason for of_method in why for reason in of_method], index=self.points.index)
-
-    @property
-    def in_order(self) -> list[Sweep]:
-        """The sweeps in the order of their points."""
-        return [self.sweeps[name] for name in METHODS if name in self.sweeps]
 
     @property
     def tradeoff(self) -> tuple[pd.DataFrame, int, dict[str, Any]]:
@@ -374,7 +370,7 @@ def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: b
         _cells(here, claimed)
         with st.expander("Changes and accuracy of every model, in pictures"):
             st.html(html_legend(here.styles, window="narrow"))
-            draw_segments(shown, here.titles, here.criterion.name, table, **options)
+            draw_segments(shown, here.titles, table, **options)
             st.caption(tip("compare_segments"))
 
 
@@ -394,7 +390,6 @@ def _cells(here: Compared, claimed: tuple[Claim, ...]) -> None:
             [name for name in METHODS if name in set(cells["method"])],
             places,
             lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL) + spread(cell),
-            heading="Fairness Q{}, accuracy Q{}",
             caption="Mean change rates",
         )
         text = tip("compare_cells", printed=printed)

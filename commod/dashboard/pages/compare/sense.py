@@ -77,43 +77,36 @@ class _Section:
     def _missing(self, name: str) -> list[str]:
         return [check for check in CHECKS if check not in self.answers[name]]
 
-    def _merit(self, name: str) -> ComputeTask:
-        return tasks.retrained(self.settings, self.models[name].cell)
+    def _task(self, name: str, check: str) -> ComputeTask:
+        cell = self.models[name].cell
+        if check == "merit":
+            return tasks.retrained(self.settings, cell)
+        return tasks.refits_of_model(self.settings, cell, self.count)
 
-    def _again(self, name: str) -> ComputeTask:
-        return tasks.refits_of_model(self.settings, self.models[name].cell, self.count)
+    def _take(self, name: str, check: str, found: Answer | Refits) -> None:
+        if isinstance(found, Refits):
+            changed = self.models[name].decisions_test != self.before
+            found = check_again(changed, found.share, len(found))
+        self.answers[name][check] = found
 
     def recall(self) -> None:
         """Take over what has been computed before, and what needs no computing."""
-        for name in self.models:
-            if (merit := get(self._merit(name))) is not None:
-                self._take_merit(name, merit)
-            if not self.answers[name]["right"].whole:  # nobody to be changed again
-                self.answers[name]["again"] = check_again([False], [0.0], self.count)
-            elif (again := get(self._again(name))) is not None:
-                self._take_again(name, again)
-
-    def _take_merit(self, name: str, found: Answer) -> None:
-        self.answers[name]["merit"] = found
+        for name, answers in self.answers.items():
+            if not answers["right"].whole:  # nobody to be changed again
+                answers["again"] = check_again([False], [0.0], self.count)
+            for check in self._missing(name):
+                if (found := get(self._task(name, check))) is not None:
+                    self._take(name, check, found)
 
     def finish(self) -> None:
         """Train each model once more, then refit it: one method after the other, the slow ones last."""
-
-        def missing(check: str) -> list[str]:
-            left = [name for name in self.models if check in self._missing(name) and (name, check) not in self.notes]
-            return sorted(left, key=lambda name: METHODS[name].cost)
-
-        if not missing("merit") + missing("again"):
-            return
-        draw_pending(*(self._pending(name, "merit", self._merit(name), self._take_merit) for name in missing("merit")))
-        draw_pending(*(self._pending(name, "again", self._again(name), self._take_again) for name in missing("again")))
+        for check in ("merit", "again"):
+            missing = [name for name in self.models if check in self._missing(name) and (name, check) not in self.notes]
+            missing.sort(key=lambda name: METHODS[name].cost)
+            draw_pending(*(self._pending(name, check) for name in missing))
         self.summary.empty()
 
-    def _take_again(self, name: str, found: Refits) -> None:
-        changed = self.models[name].decisions_test != self.before
-        self.answers[name]["again"] = check_again(changed, found.share, len(found))
-
-    def _pending(self, name: str, check: str, task: ComputeTask, take: Callable[[str, Any], None]) -> Pending:
+    def _pending(self, name: str, check: str) -> Pending:
         what = f"Still counting “{COMES}”: {'refits' if check == 'again' else 'training once more'}"
 
         def show_progress(ticket: Ticket) -> None:
@@ -125,13 +118,13 @@ class _Section:
         def paint(ticket: Ticket) -> None:
             self.shares.pop(name, None)
             try:
-                take(name, ticket.result())
+                self._take(name, check, ticket.result())
             except Exception:  # of one method; the others have their answers
                 self.notes[name, check] = FAILED
             with deferred_paint():
                 self.paint()
 
-        return Pending(submit(task), paint, show_progress)
+        return Pending(submit(self._task(name, check)), paint, show_progress)
 
     # ---- what is drawn ----
 

@@ -1,17 +1,33 @@
 """Explore: sliders, the trade-off, who changes, and why."""
 
+from dataclasses import replace
+from functools import partial
+
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
-from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, first_paint, let_picture_come, submit
+from commod.dashboard.jobs.computation import ComputeTask
+from commod.dashboard.jobs.paths import precompute_paths
+from commod.dashboard.jobs.queue import Ticket
+from commod.dashboard.jobs.scheduling import prefetches
+from commod.dashboard.jobs.service import (
+    Pending,
+    can_prefetch,
+    deferred_paint,
+    draw_pending,
+    first_paint,
+    get,
+    go_on,
+    let_picture_come,
+    submit,
+)
 from commod.dashboard.model.fitted import FitResult, concerns_in_words
 from commod.dashboard.pages.explore import target, tour
-from commod.dashboard.pages.explore.ahead import begin_ahead
 from commod.dashboard.pages.explore.groups import draw_groups
 from commod.dashboard.pages.explore.pareto import begin_sweep, draw_pareto, known_line, known_sweep, splits_in_words
-from commod.dashboard.pages.explore.share import share
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings, limits_in_words
+from commod.dashboard.state.recipe import to_python
+from commod.dashboard.state.settings import OWN_PREFIX, STOPS, Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views import controls, frame, room
 from commod.dashboard.views.below import is_near
@@ -20,6 +36,7 @@ from commod.dashboard.views.dots import draw_dots, draw_story
 from commod.dashboard.views.explained import begin_shap, draw_changes, draw_concepts, draw_tree
 from commod.dashboard.views.model import begin_splits, explain, known_splits, train
 from commod.dashboard.views.next_step import begin_next_steps
+from commod.dashboard.views.pin import pin_popover
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.words import say, say_declared
 
@@ -111,7 +128,7 @@ def _begin_rest(settings: Settings, result: FitResult) -> list[Pending | None]:
     with deferred_paint(), left:
         draw_changes(result)
     with deferred_paint(), right:
-        share(result.settings)
+        _share(result.settings)
     with deferred_paint(), right:
         searching = target.form(settings, result)
     with deferred_paint():
@@ -129,3 +146,41 @@ def _compute_rest(settings: Settings, result: FitResult) -> list[Pending | None]
         return []
     of_model = tasks.tree(result, settings.depth), tasks.shap(result), tasks.merit(result), tasks.refits(result)
     return [Pending(submit(task), lambda _: None) for task in of_model]
+
+
+def _share(settings: Settings) -> None:
+    """Link and code of the current model, a name for it, and a room to talk about it."""
+    with st.container(horizontal=True, gap="small"):
+        # Filled when they are opened: all of it at every move of a slider would cost more than the charts.
+        with st.popover(say("share.setting"), icon=":material/share:", key="share", on_change="rerun") as shared:
+            if shared.open:
+                st.caption(say("share.own" if settings.data.startswith(OWN_PREFIX) else "share.says"))
+                st.code(session.address(), language=None, wrap_lines=True)
+        with st.popover(say("share.python"), icon=":material/code:", key="python", on_change="rerun") as copied:
+            if copied.open:
+                st.caption(say("share.library"))
+                st.code(to_python(settings), language=None, wrap_lines=True)
+        pin_popover(settings)
+        room.invite()
+
+
+def begin_ahead(settings: Settings) -> list[Pending]:
+    """Train every other λ_fair while nobody waits, the nearest first; once all are known, the page is drawn again."""
+    if not can_prefetch():
+        return []
+    precompute_paths(settings)
+    if not prefetches("line") or not session.access().allows("lambda_fair"):
+        return []
+    here = settings.lambda_fair
+    others = sorted((stop for stop in STOPS if stop != here), key=lambda stop: abs(stop - here))
+    tried = [tasks.prefetch(replace(settings, lambda_fair=stop)) for stop in others]
+    missing = [task for task in tried if get(task, used=False) is None]
+    go_on(*missing)
+    left = {task.key for task in missing}
+
+    def arrived(task: ComputeTask, _: Ticket) -> None:
+        left.discard(task.key)
+        if not left:
+            st.rerun()
+
+    return [Pending(submit(task), partial(arrived, task)) for task in missing]

@@ -193,7 +193,9 @@ def _answer(settings: Settings, result: FitResult) -> None:
         st.error(say_declared(f"The search failed: {state.failure}."), icon=":material/error:")
         return
     if state.stopped is not None:
-        _offer_so_far(settings, state.stopped)
+        tried = f"Stopped after {state.stopped.tried} of about {state.stopped.about} settings."
+        st.info(say_declared(f"{tried} The best of these: {state.stopped.best}."), icon=":material/flag:")
+        _offer(settings, {"Open the best so far": state.stopped.settings})
         return
     found = state.found
     if found is None or state.shown_at is None:
@@ -207,26 +209,18 @@ def _answer(settings: Settings, result: FitResult) -> None:
         return
     st.warning(say_declared(found.answer), icon=":material/flag:")
     st.caption(say_declared(f"The setting that is shown now. {_on_test(found, result)[1]}"))
-    with st.container(horizontal=True, gap="small"):
-        for label, near in (
-            (f"Fairest with at most {found.max_change:.1%}", found.fairest),
-            ("Fewest changes that are as fair", found.gentlest),
-        ):
-            if near is not None and near[1]["lambda_fair"] > 0:  # at 0 it is f
-                there = _as_settings(settings, near[1])
-                st.button(say_declared(label), on_click=session.go_to, args=(there,), disabled=there == settings)
-        st.button(say_declared("Close"), on_click=_drop, icon=":material/close:")
+    fairest = f"Fairest with at most {found.max_change:.1%}"
+    near = {fairest: found.fairest, "Fewest changes that are as fair": found.gentlest}
+    # At λ_fair 0 it is f.
+    _offer(settings, {label: one[1] for label, one in near.items() if one is not None and one[1]["lambda_fair"] > 0})
 
 
-def _offer_so_far(settings: Settings, stopped: SoFar) -> None:
-    """What a search had found when it was stopped."""
-    tried = f"Stopped after {stopped.tried} of about {stopped.about} settings."
-    st.info(say_declared(f"{tried} The best of these: {stopped.best}."), icon=":material/flag:")
-    there = _as_settings(settings, stopped.settings)
+def _offer(settings: Settings, offers: dict[str, dict[str, Any]]) -> None:
+    """A button for each setting that was found, and one to close the answer."""
     with st.container(horizontal=True, gap="small"):
-        st.button(
-            say_declared("Open the best so far"), on_click=session.go_to, args=(there,), disabled=there == settings
-        )
+        for label, found in offers.items():
+            there = _as_settings(settings, found)
+            st.button(say_declared(label), on_click=session.go_to, args=(there,), disabled=there == settings)
         st.button(say_declared("Close"), on_click=_drop, icon=":material/close:")
 
 

@@ -50,7 +50,7 @@ def not_all_at_once(result: FitResult) -> None:
     }
     names = [result.task.groups[int(code)] for code in frames["g"].index]
     no, yes = (f"“{outcome}”" for outcome in result.task.spec.outcomes)
-    st.markdown(_words(frames["g"], names, escape_markdown(no), escape_markdown(yes)))
+    st.markdown(tip("contradiction", yes=escape_markdown(yes)))
     rows = [
         [f"{names[place]}: {model}", *(_percent(frame.iloc[place][column]) for column in COLUMNS)]
         for place in range(len(names))
@@ -67,43 +67,18 @@ def _draw_interventions(table: pd.DataFrame, people: int, yes: str) -> None:
     st.markdown(tip("interventions"))
     rows = []
     for row in table.to_dict("records"):
-        name = demands_in_words(row["demands"])
-        if pd.isna(row["change_rate"]):
-            rows.append([with_capital(name), "cannot be met", "–", "–"])
+        name, changed = with_capital(listed(DEMANDS[demand] for demand in row["demands"])), row["change_rate"]
+        if pd.isna(changed):
+            rows.append([name, "cannot be met", "–", "–"])
             continue
-        changed = row["change_rate"]
-        rows.append([with_capital(name), f"{changed:.1%}", f"{changed * people:,.0f}", f"{row['positive_rate']:.1%}"])
+        rows.append([name, f"{changed:.1%}", f"{changed * people:,.0f}", f"{row['positive_rate']:.1%}"])
     headings = ["Fair in the sense of", "Fewest changes", "People", f"Then decided “{yes}”"]
     st.html(html_table(headings, rows, caption="The fewest changes for each sense of fairness, the group known"))
     st.caption(tip("interventions_how"))
 
 
-def demands_in_words(demands: tuple[str, ...]) -> str:
-    """Senses of fairness: "demographic parity and equalized odds"."""
-    return listed(DEMANDS[demand] for demand in demands)
-
-
 def _percent(value: float) -> str:
     return "–" if pd.isna(value) else f"{value:.1%}"
-
-
-def _words(rates: pd.DataFrame, names: list[str], no: str, yes: str) -> str:
-    """What the table shows, of the two groups whose base rates are furthest apart."""
-    low, high = int(rates["base_rate"].argmin()), int(rates["base_rate"].argmax())
-    lowest, highest = escape_markdown(names[low]), escape_markdown(names[high])
-    base, forced = rates["base_rate"].iloc[[low, high]], rates["forced_fpr"].iloc[[low, high]]
-    words = (
-        f"The record has {yes} for {base.iloc[0]:.1%} of {lowest} and {base.iloc[1]:.1%} of {highest}. Where these "
-        f"differ, {yes} cannot be right equally often in every group while both kinds of error are "
-        "equally frequent, unless there are no errors at all."
-    )
-    if forced.isna().any():
-        return words
-    words += (
-        f" If g were right equally often, and missed equally many, it would say {yes} wrongly to "
-        f"**{forced.iloc[0]:.1%}** of {lowest} and **{forced.iloc[1]:.1%}** of {highest} whose record says {no}"
-    )
-    return f"{words}{', which is more than everybody' if forced.max() > 1 else ''}."
 
 
 # Drawn if nothing else is chosen: COMMOD, and what takes a few seconds.

@@ -188,25 +188,19 @@ def answer(here: DrawnLimits, more: str = "") -> str:
     return " ".join([*words, more]).strip()
 
 
-def blind_sentence(here: DrawnLimits) -> str:
-    """How much of the distance to the limit is COMMOD's, and how much is not knowing the group."""
+def blind_sentence(here: DrawnLimits, sweep: Sweep) -> str:
+    """How much of the distance to the limit is that of a `sweep` of COMMOD, and how much is not knowing the group."""
     show, bound, blind = here.show, here.limits.at(here.budget), here.blind_at()
-    words = (
-        f"The limit of **{show(bound)}** takes everyone's group as known. A rule that has to guess it can expect "
-        f"**{show(blind)}** (95% interval {show(here.blind_at('low'))} to {show(here.blind_at('high'))})."
-    )
-    if here.own_sweep is None:
-        return words
-    best = best_within(here.own_sweep.points, here.criterion.name, here.budget)
+    best = best_within(sweep.points, here.criterion.name, here.budget)
     assert best is not None  # λ_fair = 0 changes nobody
     own, form = float(best[here.criterion.figure_name]), METHODS[own_method(here.settings)].in_sentence
     if own > blind:
-        return f"{words} {form} is beyond that by {show(own - blind)}, which may be chance."
+        return f"{form} is beyond what a rule that guesses can expect, by {show(own - blind)}, which may be chance."
     if bound - own < 0.005:
-        return f"{words} {form} is at the limit."
+        return f"{form} is at the limit."
     unseen = max(0.0, bound - blind)
     return (
-        f"{words} So {form} is {show(max(bound, blind) - own)} short of the limit: {show(unseen)} because it does "
+        f"{form} is {show(max(bound, blind) - own)} short of the limit: {show(unseen)} because it does "
         f"not see the group, {show(blind - own)} for other reasons."
     )
 
@@ -262,9 +256,9 @@ def region(here: DrawnLimits, place: Any, *, final: bool = False) -> None:
             )
         with narrow:
             _best_table(here)
-            if here.has_blind:
-                st.expander("Why not nearer to the limit?").markdown(blind_sentence(here))
-            elif final:
+            if here.has_blind and here.own_sweep is not None:
+                st.expander("Why not nearer to the limit?").markdown(blind_sentence(here, here.own_sweep))
+            elif final and not here.has_blind:
                 st.caption(
                     "The limit of rules that guess the group is drawn for demographic parity of two groups only."
                 )
@@ -295,7 +289,9 @@ def _best_table(here: DrawnLimits) -> None:
         ["The limit of any rule", here.show(here.limits.at(budget)), f"{budget:.1%}", "–"],
     ]
     if here.has_blind:
-        rows.append(["The limit to expect, group guessed", here.show(here.blind_at()), f"{budget:.1%}", "–"])
+        low, high = (here.show(here.blind_at(end)) for end in ("low", "high"))
+        expected = f"{here.show(here.blind_at())}\n[{low}, {high}]"
+        rows.append(["The limit to expect, group guessed", expected, f"{budget:.1%}", "–"])
     for name, sweep in here.sweeps.items():
         best = best_within(sweep.points, here.criterion.name, budget)
         if best is None:
@@ -336,7 +332,7 @@ def price(here: DrawnLimits) -> None:
     low, high = math.floor(bottom * 50) / 50, math.ceil(top * 50) / 50
     leaves = "; its line leaves the chart at the top" if (frame["difference"] > high).any() else ""
     frame = frame[frame["difference"].between(low, high) | (frame["kind"] == "budget")]
-    st.markdown(_price_words(curves, models, asked, METHODS[own_method(here.settings)] if here.own_sweep else None))
+    st.markdown(_price_words(curves, models, asked, METHODS[own_method(here.settings)]))
     counted = _counted(curves, here.limits.people, most)
     st.html(html_legend((*[style for name, style in PRICES.items() if (curves["known"] == name).any()], ASKED_STYLE)))
     st.html(html_legend(here.styles))
@@ -370,7 +366,7 @@ def _counted(curves: pd.DataFrame, people: int, most: float) -> str:
     return f" Lines: counted up to {last * people:,.0f} changes." if last < most - 1.0 / people else ""
 
 
-def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, form: Method | None) -> str:
+def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, form: Method) -> str:
     cheapest = curves[curves["known"] == "scores"]
     if cheapest.empty:
         first = curves.iloc[0]
@@ -384,11 +380,9 @@ def _price_words(curves: pd.DataFrame, models: pd.DataFrame, asked: str, form: M
             f"A rule that knows f's scores and everyone's group pays about **{-100 * best['difference']:.1f}** "
             f"percentage points of accuracy (with {best['change_rate']:.1%} changed)."
         )
-    if form is None:
-        return words
     own = models[models["label"] == form.title]
-    if own.empty:
-        return f"{words} {form.in_sentence} does not get there."
+    if own.empty:  # which is said at the top of the page
+        return words
     best = own.loc[own["difference"].idxmax()]
     change = 100 * best["difference"]
     verb = f"loses **{-change:.1f}**" if change < 0 else f"gains **{change:.1f}**"

@@ -10,13 +10,12 @@ import streamlit as st
 
 from commod.charts import MethodStyle, palette, plot_by_depth, plot_calibration, plot_scatter
 from commod.dashboard.pages.paper.table import read
-from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, styles_of
 from commod.dashboard.views.points import SCORE_COLUMNS
-from commod.datasets import TASKS, damaged_files
+from commod.datasets import TASKS
 from commod.experiments.paper import sensitivity_table
 from commod.experiments.paper_figures import tree_f1_by_depth
 from commod.experiments.paper_numbers import FIGURE2
@@ -185,16 +184,11 @@ def _trees(models: pd.DataFrame, *, data: str) -> None:
         "A small tree is asked who changed. At an F1 of 1 it finds all of them and nobody else. The three models are "
         f"about as fair and accurate; means over splits: {near}."
     )
-    drawn = [column for column in TREES if column in frame]
-    for place, column in zip(st.columns(len(drawn), gap="large"), drawn, strict=True):
-        name, which = TREES[column]
+    for place, (column, (name, which)) in zip(st.columns(2, gap="large"), TREES.items(), strict=True):
         table = frame.pivot_table(index="depth", columns="method", values=column)
         ahead = int((table["commod"] > table[["frappe", "adv_debias"]].max(axis=1)).sum())
-        at_three = ", ".join(f"{METHODS[method].title} {table.loc[3, method]:.2f}" for method in names)
         with place:
-            st.markdown(
-                f"**{which}**: COMMOD is ahead at **{ahead} of {len(table)}** depths; F1 at depth 3: {at_three}."
-            )
+            st.markdown(f"**{which}**: COMMOD is ahead at **{ahead} of {len(table)}** depths.")
             _draw_by_depth(
                 frame.assign(label=frame["method"].map(label_of)),
                 column,
@@ -203,12 +197,7 @@ def _trees(models: pd.DataFrame, *, data: str) -> None:
                 styles=styles_of(names),
                 y_title="F1 on test",
             )
-    if len(drawn) == len(TREES):
-        st.caption(
-            "Few decisions change, so a tree without weights may say “unchanged” of everybody, which is an F1 of 0."
-        )
-    else:
-        st.caption(tip("unweighted_trees"))
+    st.caption("Few decisions change, so a tree without weights may say “unchanged” of everybody, which is an F1 of 0.")
 
 
 def _posthoc(frame: pd.DataFrame) -> None:
@@ -218,13 +207,11 @@ def _posthoc(frame: pd.DataFrame) -> None:
     )
     own, trees = (frame[frame["model"] == name] for name in ("COMMOD", "FRAPPE + tree"))
     depths = trees[["depth"]].drop_duplicates()
-    means = frame[frame["depth"] == 0].groupby("model")["p_rule"].mean()
-    by_depth = trees.groupby("depth")["p_rule"].mean()
-    listed = ", ".join(f"{by_depth[depth]:.2f} at depth {depth}" for depth in (by_depth.index[0], by_depth.index[-1]))
+    whole = frame.loc[frame["model"] == "FRAPPE", "p_rule"].mean()
     st.markdown(
         "Another method, FRAPPE, can be explained afterwards, by a tree. If the tree told all, it could take the "
-        f"place of FRAPPE's correction, and the P-Rule would stay {means['FRAPPE']:.2f}. It is {listed}. COMMOD needs "
-        f"no tree: {means['COMMOD']:.2f} (a line: it has no depth). Means over splits."
+        f"place of FRAPPE's correction, and the P-Rule would stay {whole:.2f}. COMMOD needs no tree (a line: it has "
+        "no depth). Means over splits."
     )
     parts = [own.drop(columns="depth").merge(depths, how="cross"), trees]  # COMMOD has no depth: its line is one model
     _draw_by_depth(
@@ -259,23 +246,12 @@ def _calibration(frame: pd.DataFrame) -> None:
     )
 
 
-@lru_cache(maxsize=8)
-def _regressions(data: tuple[str, ...]) -> pd.DataFrame:
-    """Of models of these data sets, whose files are read where f has to be trained anew."""
-    models = read("sensitivity")[0]
-    return sensitivity_table(models[models["dataset"].isin(data)])
+@lru_cache(maxsize=1)
+def _regressions() -> pd.DataFrame:
+    return sensitivity_table(read("sensitivity")[0])
 
 
-def _sensitivity(models: pd.DataFrame) -> None:
-    damaged = damaged_files()
-    needed = sorted(set(models["dataset"]))
-    for name in needed:
-        if name in damaged:
-            sentence = f"{TASKS[name].title} cannot be shown here. {damaged[name]}"
-            st.warning(escape_markdown(sentence), icon=":material/warning:")
-    sound = tuple(name for name in needed if name not in damaged)
-    if not sound:
-        return
+def _sensitivity(_: pd.DataFrame) -> None:
     names = {"change_rate": "Share changed", "accuracy": "Accuracy of g", "p_rule": "P-Rule of g"}
     rows = [
         [
@@ -285,7 +261,7 @@ def _sensitivity(models: pd.DataFrame) -> None:
             f"{row.r_squared:.3f}",
             f"{row.printed:.2f}",
         ]
-        for row in _regressions(sound).itertuples()
+        for row in _regressions().itertuples()
     ]
     headings = ("Data set", "Range of λ_fair", "Regressed", "R², ours", "R², paper")
     st.markdown(tip("regressions"))

@@ -117,7 +117,6 @@ def _draw_cells(cells: pd.DataFrame) -> None:
         rows,
         _places(cells),
         words,
-        heading="Fairness Q{}, accuracy Q{}",
         caption="Change rates",
         label=lambda name: label_of(name) + ("" if name in METHOD_ROWS else ADDED),
     )
@@ -183,11 +182,12 @@ def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
         draw_segments(
             frame[frame["accuracy"] >= low].assign(best=True),
             cuts.titles(criterion),
-            criterion,
             lambda q: Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
             styles=styles,
             strong=label_of("commod"),
             most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
             accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
             lines=False,
+            fairness_title=figure.axis_title,
+            height=250,
         )

@@ -198,12 +198,8 @@ def draw_open(result: FitResult) -> None:
 
 
 def _choose(place: Any, label: str, options: dict[str, str], key: str) -> str:
-    """One of the options; the first, if what was chosen is clicked away."""
-    usual = next(iter(options))
-    chosen: str | None = place.segmented_control(
-        label, list(options), format_func=options.__getitem__, default=usual, key=key, persist_state="session"
-    )
-    return chosen or usual
+    how: dict[str, Any] = {"default": next(iter(options)), "required": True, "persist_state": "session"}
+    return str(place.segmented_control(label, list(options), format_func=options.__getitem__, key=key, **how))
 
 
 def _draw_top(top: pd.DataFrame, of: str, overall: float) -> None:

@@ -17,7 +17,6 @@ from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.checks import line
 from commod.dashboard.views.explained import draw_biased, draw_certainty, draw_record
-from commod.dashboard.views.points import RELIABILITY_COLUMNS
 from commod.experiments.checks import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
@@ -28,7 +27,15 @@ from commod.wording import with_capital
 MODELS = {"f": BEFORE, "g": AFTER}
 # A table of more rows is scrolled within the page.
 MANY = 30
-RELIABILITY = {"group": ("Group", ""), "model": ("Model", ""), **RELIABILITY_COLUMNS}
+RELIABILITY = {
+    "group": ("Group", ""),
+    "model": ("Model", ""),
+    "mean_score": ("Mean score", ".1%"),
+    "rate": ("Recorded so", ".1%"),
+    "rate_low": ("95 % from", ".1%"),
+    "rate_high": ("to", ".1%"),
+    "count": ("People", ","),
+}
 AGAIN = Table(
     "Changed people by share of refits, as a table",
     "again_table",

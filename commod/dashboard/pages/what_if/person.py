@@ -16,7 +16,6 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.widgets import button
 from commod.datasets import Task
-from commod.datasets.task import Feature
 from commod.explain.people import STANDARDISED
 from commod.explain.what_if import FeatureRange, edit_row, explain_edits, nearest_person, score_rows
 from commod.models.rescaler import acted_on
@@ -199,9 +198,9 @@ def _widget(person: Person, state: State, known: FeatureRange) -> None:
     """One feature; it says what was recorded, and is marked where it differs."""
     task, name = person.task, known.column
     recorded = person.recorded[name].iloc[0]
-    feature = _feature(task, name)
-    unit = "" if feature is None or feature.unit in ("", "count") else f" ({feature.unit})"
-    if feature is not None and feature.unit == STANDARDISED:
+    feature = task.feature(name)
+    unit = f" ({feature.unit})" if feature.after_number else ""
+    if feature.unit == STANDARDISED:
         lower = float((person.result.scene.test.X[name] < state.edits.get(name, recorded)).mean())
         unit = f" (higher than {lower:.0%} of {task.spec.people})"
     # The text is read as Markdown: what comes from data must not be.
@@ -215,7 +214,7 @@ def _widget(person: Person, state: State, known: FeatureRange) -> None:
         state.edit(name, float(chosen) if known.is_number else chosen, usual)
 
     about = mirrored(f"what_if_{task.name}_{name}", known.rounded(state.edits.get(name, recorded)), take)
-    about["help"] = feature.description or None if feature is not None else None
+    about["help"] = feature.description or None
     if not known.is_number:
         st.selectbox(label, sorted(known.levels, key=str), format_func=str, **about)
         return
@@ -225,10 +224,6 @@ def _widget(person: Person, state: State, known: FeatureRange) -> None:
         st.slider(label, low, high, step=step, **about)
     else:
         st.number_input(label, low, high, step=step, disabled=low == high, **about)
-
-
-def _feature(task: Task, name: str) -> Feature | None:
-    return next((feature for feature in task.spec.features if feature.name == name), None)
 
 
 def suggest_edits(person: Person, state: State) -> None:
@@ -255,15 +250,15 @@ def suggest_edits(person: Person, state: State) -> None:
 
 
 def _edit_words(person: Person, row: Any, others: int) -> str:
-    known, feature = person.ranges[row.column], _feature(person.task, row.column)
-    unit = f" {feature.unit}" if feature is not None and feature.unit not in ("", "count") else ""
-    change = f" ({known.in_words(row.after - row.before, '+')}{unit})" if known.is_number else ""
+    known, feature = person.ranges[row.column], person.task.feature(row.column)
+    change = known.in_words(row.after - row.before, "+") if known.is_number else ""
+    change = f" ({change}{feature.after_number})" if change else ""
     before, after = (escape_markdown(known.in_words(value)) for value in (row.before, row.after))
     also = f", as with {others} other level{'s' if others > 1 else ''}" if others else ""
     moved, stays = ("g", "f") if row.moved == "g" else ("f", "g")
     says = escape_markdown(person.task.spec.outcomes[getattr(row, moved)])
     still = escape_markdown(person.task.spec.outcomes[getattr(row, stays)])
     end = f"both then say “{says}”" if person.now["changed"] else f"{moved} then says “{says}”, {stays} still “{still}”"
-    gains = feature is not None and known.is_number and feature.merit * (row.after - row.before) > 0
+    gains = known.is_number and feature.merit * (row.after - row.before) > 0
     hurts = " **More merit hurts here.**" if gains and getattr(row, moved) != person.task.spec.favourable else ""
     return f"**{escape_markdown(row.label)}** {before} → **{after}**{change}{also}: {end}.{hurts}"
