@@ -259,7 +259,7 @@ def test_a_guess_before_the_slider_and_the_check_after_it():
     assert not app.select_slider
     assert not boxes(app)
     app = press(app, "This is my guess")
-    assert "Guess first" in app.warning[0].value
+    assert "Make a guess first" in app.warning[0].value
     app = guess(app, 999)
     assert app.warning[0].value == "A number from 0 to 365, please."
     app = guess(app, 20)
