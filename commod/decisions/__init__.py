@@ -1,7 +1,6 @@
-"""Requirements, verdicts, choosing by pairs, and signed decisions."""
+"""Requirements, verdicts, and signed decisions."""
 
 from commod.decisions.facts import Facts, Measured, facts_of, facts_of_counts, facts_of_f
-from commod.decisions.pairs import ANSWERS, Interview, PairAnswer, Preference, models_to_choose_from
 from commod.decisions.record import (
     TRIED,
     DecisionError,
@@ -22,7 +21,6 @@ from commod.decisions.verdicts import VERDICTS, check_requirements, met_in_words
 from commod.decisions.verify import not_checked, open_sealed, other_versions, verify_record
 
 __all__ = [
-    "ANSWERS",
     "DIRECTIONS",
     "RULES",
     "TRIED",
@@ -30,10 +28,7 @@ __all__ = [
     "BestModel",
     "DecisionError",
     "Facts",
-    "Interview",
     "Measured",
-    "PairAnswer",
-    "Preference",
     "Requirements",
     "RequirementsError",
     "Rule",
@@ -49,7 +44,6 @@ __all__ = [
     "is_of",
     "make_record",
     "met_in_words",
-    "models_to_choose_from",
     "more_people",
     "not_checked",
     "open_sealed",

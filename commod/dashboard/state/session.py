@@ -36,9 +36,9 @@ from commod.datasets import Task, load_task
 from commod.decisions import TRIED, Requirements
 
 _PAGE = HELD + "page"
-# Of a lesson, of saved runs, of a room and who somebody is there, the language, and answers to pairs: they stay in the
-# address on every page.
-CARRIED = ("lesson", "step", "answers", "runs", "compare", "room", "seat", "lang", "pairs")
+# Of a lesson, of saved runs, of a room and who somebody is there, and the language: they stay in the address on every
+# page.
+CARRIED = ("lesson", "step", "answers", "runs", "compare", "room", "seat", "lang")
 # While the leader of a room has frozen the controls.
 FROZEN = Access(frozenset())
 # What opens a task: all else is set as suits it.

@@ -260,9 +260,9 @@ def sweep_of(name: str, settings: Settings, form: Form = (), *, tuned: bool = Fa
     return tasks.sweep(settings, name, own + (tuned_form(settings.task_name, name, settings.fairness) if tuned else ()))
 
 
-def own_sweep(settings: Settings, limits: Form = ()) -> ComputeTask:
+def own_sweep(settings: Settings) -> ComputeTask:
     """The sweep of COMMOD in the form in use."""
-    return sweep_of(own_method(settings), settings, own_form(settings, limits))
+    return sweep_of(own_method(settings), settings, own_form(settings))
 
 
 def known(settings: Settings, names: list[str], form: Form = (), *, tuned: bool = False) -> dict[str, Sweep]:

@@ -61,6 +61,12 @@ def test_without_a_requirement_the_page_says_what_to_do_and_shows_an_example():
     assert "**It does not meet the one requirement.**" in words(app)
 
 
+def test_links_of_older_versions_with_answers_to_pairs_open():
+    app = fine(run(PAGE, methods=METHODS, pairs="0a1b2cabnsa"))
+    assert not app.warning
+    assert "pairs" not in app.query_params
+
+
 def test_a_requirement_is_switched_on_and_given_a_number():
     app = fine(run(PAGE, methods="commod"))
     fine(app.pills(key="required").set_value(["changed"]).run())

@@ -46,7 +46,7 @@ asked_refits: PageState[set[tuple[SceneKey, str]]] = PageState("decide_refits", 
 shown: PageState[str] = PageState("decide_shown", str)
 
 
-def offer_setting(place: Any, label: str, there: Settings, **how: Any) -> None:
+def offer_setting(place: Any, label: str, there: Settings) -> None:
     """A button that goes to a setting and shows what is required of it."""
 
     def take() -> None:
@@ -54,7 +54,7 @@ def offer_setting(place: Any, label: str, there: Settings, **how: Any) -> None:
         shown.set("verdict")
 
     why_not = None if session.can_go_to(there) else tip("frozen")
-    place.button(label, icon=":material/tune:", on_click=take, disabled=bool(why_not), help=why_not, **how)
+    place.button(label, icon=":material/tune:", on_click=take, disabled=bool(why_not), help=why_not)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from commod.dashboard.jobs.service import draw_pending, go_on
-from commod.dashboard.pages.decide import others, pairs, verdict
+from commod.dashboard.pages.decide import others, verdict
 from commod.dashboard.pages.decide.models import on_screen, refits_of_screen, shown
 from commod.dashboard.pages.decide.required import draw_requirements, rules_in_words
 from commod.dashboard.pages.decide.sealed import draw_sealed
@@ -39,10 +39,7 @@ def show() -> None:
             f"Choose below what the model must do. It is then checked here.\n\n{escape_markdown(result.verdict)}"
         )
         go_on()  # nothing
-        pairs.show(required)
-        checking = draw_uploaded_record()
-        session.keep_link(**sweeps.link())
-        draw_pending(checking)
+        draw_pending(draw_uploaded_record())
         return
     answers, here = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
     with top:
@@ -57,7 +54,6 @@ def show() -> None:
     tried["limits"].add(hash(required))
     tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)
     draw_sign(result, beside.candidates, required, growing=beside.waits)
-    pairs.show(required)
     checking = draw_uploaded_record()
     session.keep_link(**sweeps.link())
     if part := shown():

@@ -16,6 +16,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
+from commod.dashboard.pages.room.effect import Effect, effect_of, in_peoples_words
 from commod.dashboard.pages.room.pictures import Picture
 from commod.dashboard.rooms.contents import Here, Room, RoomQuestion, Vote
 from commod.dashboard.state import session
@@ -31,7 +32,6 @@ from commod.dashboard.views.lesson.asking import live_stage
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.lesson.script import StepAnswer, StepQuestion, in_markdown
 from commod.dashboard.views.methods import own_sweep
-from commod.dashboard.views.pairs import Effect, bullets, effect_of, in_peoples_words
 from commod.dashboard.views.room import (
     ROOM,
     announcement,
@@ -55,9 +55,8 @@ def trained(settings: Settings) -> FitResult:
 
 def draw_model(result: FitResult) -> None:
     """A model in people's words, and its setting."""
-    text = result.keep(
-        f"peoples_words_{session.language()}", lambda: bullets(in_peoples_words(result.scene, result.decisions))
-    )
+    name = f"peoples_words_{session.language()}"
+    text = result.keep(name, lambda: in_peoples_words(result.scene, result.decisions))
     st.markdown(f"{_story(result)}\n\n{text}")
     st.caption(_setting(result))
 

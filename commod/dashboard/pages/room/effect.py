@@ -1,47 +1,18 @@
-"""Models that are asked about in pairs, on Decide and in a room, and what each does in people's words."""
+"""What a model does to people, as a picture has it and in their own words."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from commod.dashboard.jobs.service import result_of, scene_of
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import declared
 from commod.dashboard.text.stories import called, extremes, of_100
 from commod.dashboard.text.verdicts import Changes
-from commod.dashboard.views.methods import Form, on_explore, own_sweep
 from commod.dashboard.views.words import say
-from commod.decisions import Interview, models_to_choose_from
-from commod.experiments import Scene, Sweep
+from commod.experiments import Scene
 from commod.explain.groups import count_hundred
-
-
-@dataclass(frozen=True)
-class Offer:
-    """What there is to choose from on a scene."""
-
-    settings: Settings  # of whoever asks: their scene and criterion
-    scene: Scene
-    sweep: Sweep
-    interview: Interview
-
-    def decisions(self, place: int) -> np.ndarray:
-        """Of a model of the sweep, on test."""
-        return self.sweep.models[place].decisions_test
-
-    def there(self, place: int) -> Settings:
-        """The settings under which Explore trains a model of the sweep."""
-        return on_explore(self.settings, self.sweep.models[place].cell)
-
-
-def offer_of(settings: Settings, place: Any, form: Form = ()) -> Offer:
-    """The models to choose from, waited for with a progress bar at `place`; `form` is what limits their update."""
-    sweep: Sweep = result_of(own_sweep(settings, form), place, "Training models to choose from")
-    scene = scene_of(settings)
-    return Offer(settings, scene, sweep, Interview(models_to_choose_from(scene, sweep)))
 
 
 @dataclass(frozen=True)
@@ -79,17 +50,13 @@ def effect_of(scene: Scene, decisions: Any) -> Effect:
     )
 
 
-def in_peoples_words(scene: Scene, decisions: Any) -> list[str]:
-    """`effect_of` a model, in sentences."""
+def in_peoples_words(scene: Scene, decisions: Any) -> str:
+    """`effect_of` a model in sentences, as a list in Markdown."""
     found = effect_of(scene, decisions)
     sentences = [
         say("room.of_100", who=who, now=now, before=before, yes=found.yes) for who, now, before in found.of_100
     ]
     better_worse = {"better": found.better, "worse": found.worse, "of": found.n, "people": found.people}
     now, before = found.right
-    return [*sentences, say("room.better_worse", **better_worse), say("room.right_of_100", now=now, before=before)]
-
-
-def bullets(texts: list[str]) -> str:
-    """Texts as a list in Markdown, whatever they hold."""
-    return "\n".join(f"- {escape_markdown(text)}" for text in texts)
+    sentences += [say("room.better_worse", **better_worse), say("room.right_of_100", now=now, before=before)]
+    return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences)
