@@ -566,6 +566,19 @@ def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
 
 
 @pytest.mark.slow
+def test_what_is_required_stays_in_sight_beside_many_models(open_page):
+    page = open_page("decide?methods=commod,fst,oracle_lpp,oracle_roc&req=p_rule:0.8;changed:0.1")
+    page.set_viewport_size({"width": 800, "height": 768})
+    still(page)
+    table = page.get_by_role("region", name="The models side by side")
+    heading = table.get_by_role("rowheader", name="All together")
+    before = heading.bounding_box()
+    assert table.evaluate("part => { part.scrollLeft = 200; return part.scrollLeft; }") > 0
+    assert heading.bounding_box() == before
+    assert not page.problems
+
+
+@pytest.mark.slow
 def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page = open_page("decide?methods=commod,oracle_roc&req=p_rule:0.5;changed:0.2;worse_off:0")
     still(page)

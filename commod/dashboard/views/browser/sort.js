@@ -66,11 +66,7 @@ const sortedOf = (table) => {
   return known.get(table);
 };
 
-export default function ({ parentElement }) {
-  // The first column stays in sight when the others are scrolled: it needs the colour of the page, which only a
-  // component is told.
-  const colour = getComputedStyle(parentElement.host ?? parentElement).getPropertyValue("--st-background-color");
-  document.documentElement.style.setProperty("--cx-page", colour);
+export default function () {
   const listening = new AbortController();
   document.addEventListener(
     "click",
