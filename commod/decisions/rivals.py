@@ -24,8 +24,6 @@ LOOKED_AT = 10
 class BestModel:
     """The best model of a method under requirements."""
 
-    method: str
-    place: int  # in its sweep
     model: Model
     facts: Facts
     checked: pd.DataFrame  # from `check_requirements`
@@ -34,12 +32,6 @@ class BestModel:
     @property
     def verdict(self) -> Verdict:
         return "fail" if self.collapse else overall(self.checked)
-
-    @property
-    def broken(self) -> list[str]:
-        """What it breaks, in words."""
-        rows = self.checked[~self.checked["holds"].astype(bool) & (self.checked["takes"] != "")]
-        return list(rows["wanted"])
 
     @property
     def is_f(self) -> bool:
@@ -115,7 +107,7 @@ def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> BestMo
         model = sweep.models[place]
         facts = facts_of(scene, model.decisions_test, model.cell)
         checked = check_requirements(requirements, facts)
-        found.append(BestModel(sweep.method, place, model, facts, checked, collapse[place]))
+        found.append(BestModel(model, facts, checked, collapse[place]))
         if not _doubts(found[-1]):
             break
     return min(found, key=_doubts)

@@ -296,8 +296,7 @@ def halves(logit: np.ndarray, *, shifted: bool) -> tuple[np.ndarray, np.ndarray]
 def about_model(content: bytes) -> dict[str, Any]:
     """What a model file says, as plain data; ValueError if it is no model, or has no reference.
 
-    ``columns`` (needed), ``groups`` (their columns), ``label, weight`` (columns; may be empty), ``people`` (tested on),
-    ``needs_scores`` (whether f is not in it) and ``about`` (texts).
+    ``columns`` (needed), ``groups`` and ``label`` (their columns), ``people`` (tested on) and ``about`` (texts).
     """
     model = read_model(content)
     reference = reference_in(model)
@@ -307,9 +306,7 @@ def about_model(content: bytes) -> dict[str, Any]:
         "columns": list(model.columns),
         "groups": [attribute["column"] for attribute in reference["attributes"]],
         "label": reference["label"]["column"],
-        "weight": reference.get("weight", ""),
         "people": int(cells_in(reference).rows.sum()),
-        "needs_scores": model.needs_scores,
         "about": {short(name): short(text, 200) for name, text in texts},
     }
 

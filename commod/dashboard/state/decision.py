@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from commod.dashboard.state import session
+from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.own_data import own_data
 from commod.dashboard.state.page_state import PageState
-from commod.dashboard.state.runs_file import clean_name
 from commod.dashboard.state.uploads import UploadError, take_upload
 from commod.datasets import Task, data_of, is_shipped, load_task
 from commod.decisions import confirmation, read_record
@@ -87,7 +87,7 @@ def upload_record() -> None:
         if uploaded is None:
             return
         forget_record()
-        uploaded_record().name = clean_name(uploaded[0], 40)
+        uploaded_record().name = clean_line(uploaded[0], 40)
         uploaded_record().record = read_record(uploaded[1])
     except ValueError as error:
         if isinstance(error, UploadError):

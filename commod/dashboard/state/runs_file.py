@@ -82,14 +82,9 @@ class Run:
 # ---- names ----
 
 
-def clean_name(text: str, most: int = MAX_NAME) -> str:
-    """A name in one line of at most so many characters, without what cannot be seen; may be empty."""
-    return clean_line(text, most)
-
-
 def unique_name(name: str, taken: Collection[str]) -> str:
     """`name`, or "name (2)" and so on if it is taken; a name that is empty becomes "Run"."""
-    name = clean_name(name) or "Run"
+    name = clean_line(name, MAX_NAME) or "Run"
     found, number = name, 1
     while found in taken:
         number += 1
@@ -111,9 +106,9 @@ def default_name(settings: Settings) -> str:
     name = f"{data_in_words(settings)}: {first}"
     for part in rest:  # as many as there is room for
         if len(f"{name}, {part}") > MAX_NAME - 2:
-            return clean_name(f"{name} …")
+            return clean_line(f"{name} …", MAX_NAME)
         name = f"{name}, {part}"
-    return clean_name(name)
+    return clean_line(name, MAX_NAME)
 
 
 # ---- figures ----
@@ -199,7 +194,7 @@ def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
     if not isinstance(entries, list) or not entries:
         raise RunsFileError("There are no runs in this file. Pin a model or two before downloading it.")
     library = document.get("library")
-    library = clean_name(library, 20) if isinstance(library, str) else ""
+    library = clean_line(library, 20) if isinstance(library, str) else ""
     runs: list[Run] = []
     problems: list[str] = []
     for place, entry in enumerate(entries[:MAX_RUNS], start=1):
@@ -232,7 +227,7 @@ class _Entry(msgspec.Struct):
 
 def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[str]]:
     named = entry.get("name") if isinstance(entry, dict) else None
-    name = (clean_name(named) if isinstance(named, str) else "") or f"Run {place}"
+    name = (clean_line(named, MAX_NAME) if isinstance(named, str) else "") or f"Run {place}"
     try:
         msgspec.convert(entry, _Entry)
         settings = entry["settings"]
@@ -262,7 +257,7 @@ def _wrong_choice(settings: dict[str, Any]) -> str:
     task = settings["data"]
     for name, control in CONTROLS.items():
         if control.titles and name in settings and not control.takes(settings[name], task):
-            return f"its {control.name} “{clean_name(settings[name], 20)}” is not known here."
+            return f"its {control.name} “{clean_line(settings[name], 20)}” is not known here."
         if name == "groups":  # the features depend on them
             task = task_name(task, settings.get(name, ""))
     return ""
@@ -272,7 +267,7 @@ def _wrong_data(data: str) -> str:
     if data.startswith(OWN_PREFIX):
         return "it is about uploaded data, which stay in the session of whoever uploaded them."
     if data not in TASKS:
-        return f"there is no data set “{clean_name(data, 20)}” here; there are {', '.join(TASKS)}."
+        return f"there is no data set “{clean_line(data, 20)}” here; there are {', '.join(TASKS)}."
     return damaged_files().get(data, "")
 
 
@@ -317,14 +312,14 @@ def read_link(text: str) -> tuple[list[Run], list[str]]:
         entries = entries[:-1]  # which may be cut in the middle
     for place, entry in enumerate(entries[:MAX_RUNS], start=1):
         coded, *parts = entry.split(_PARTS)
-        name = unique_name(clean_name(unquote(coded)) or f"Run {place}", {run.name for run in runs})
+        name = unique_name(clean_line(unquote(coded), MAX_NAME) or f"Run {place}", {run.name for run in runs})
         data = parts[0] if parts else ""
         reason = _wrong_data(data) if data else "the link does not say on which data."
         if reason:
             problems.append(f"“{name}” of the link is not taken: {reason}")
             continue
         asked = {key: unquote(value) for key, _, value in (part.partition("-") for part in parts[1:])}
-        unknown = [clean_name(key, 20) for key in asked if key not in (*CONTROLS, REQUIRED) or key == "data"]
+        unknown = [clean_line(key, 20) for key in asked if key not in (*CONTROLS, REQUIRED) or key == "data"]
         if unknown:
             problems.append(f"“{name}”: the link holds “{unknown[0]}”, which is no setting; it is left out.")
         settings, notices = from_link(asked | {"data": data})

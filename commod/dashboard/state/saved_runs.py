@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from commod.dashboard.state import runs_file, session
+from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.page_state import PageState
-from commod.dashboard.state.runs_file import MAX_RUNS, Run, clean_name, unique_name
+from commod.dashboard.state.runs_file import MAX_NAME, MAX_RUNS, Run, unique_name
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.state.uploads import UploadError, take_upload
 from commod.uploads.limits import count_of
@@ -112,7 +113,7 @@ def pin(settings: Settings, key: str) -> None:
     elif len(here.runs) >= MAX_RUNS:
         _say(no_room_in_words(), bad=True)
     else:
-        name = clean_name(st.session_state.get(key, "")) or runs_file.default_name(settings)
+        name = clean_line(st.session_state.get(key, ""), MAX_NAME) or runs_file.default_name(settings)
         run = here.add(Run(name, settings, requirements=session.requirements()))
         st.session_state["runs_one"] = run.name
         _say(f"Pinned as “{run.name}”.")
@@ -139,7 +140,7 @@ def no_room_in_words() -> str:
 def rename(old: str, key: str) -> None:
     """Give a run the name in the widget `key`."""
     here = shelf()
-    wanted = clean_name(st.session_state.get(key, ""))
+    wanted = clean_line(st.session_state.get(key, ""), MAX_NAME)
     new = unique_name(wanted, [name for name in here.names() if name != old])
     if not wanted:
         _say(f"A name needs a letter or a digit: “{old}” keeps its name.", bad=True)
@@ -188,7 +189,7 @@ def import_runs() -> None:
     if uploaded is None:
         return
     here.uploads += 1
-    name = clean_name(uploaded[0], 40)
+    name = clean_line(uploaded[0], 40)
     try:
         read, problems = runs_file.read_runs(uploaded[1])
     except runs_file.RunsFileError as error:

@@ -111,7 +111,7 @@ def test_a_batch_for_the_model_of_the_sliders():
     assert "lsat, ugpa" in captions(app)
     app = fine(bring(app, "batch", batch(), "later.csv"))
     assert headline(expected()).split(":")[0] in words(app)
-    assert "On 800 later people" in captions(app)
+    assert "On 800 new people" in words(app)
     assert f"{len(result().scene.test):,} tested on" in captions(app)
 
 

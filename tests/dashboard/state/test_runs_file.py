@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commod import __version__
+from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.runs_file import (
     MAX_BYTES,
+    MAX_NAME,
     MAX_RUNS,
     ClaimedFigures,
     Run,
     RunsFileError,
-    clean_name,
     default_name,
     differing_figures,
     figures_of_run,
@@ -68,7 +69,7 @@ def test_what_is_exported_is_imported_again(runs):
 def test_any_link_gives_runs_and_sentences(text, parts):
     for link in (text, "".join(parts), "a*law_school*" + text):
         runs, problems = read_link(link)
-        assert all(run.settings.data in TASKS and run.name == clean_name(run.name) != "" for run in runs)
+        assert all(run.settings.data in TASKS and run.name == clean_line(run.name, MAX_NAME) != "" for run in runs)
         assert all(isinstance(problem, str) for problem in problems)
 
 
@@ -206,9 +207,9 @@ def test_many_runs_and_many_problems_are_counted():
 
 
 def test_names():
-    assert clean_name("  a\n\tb\u202e\ud800 ") == "a b"
-    assert clean_name("\u200d\u200d \n") == ""
-    assert len(clean_name("x" * 100_000)) == 60
+    assert clean_line("  a\n\tb\u202e\ud800 ") == "a b"
+    assert clean_line("\u200d\u200d \n") == ""
+    assert len(clean_line("x" * 100_000, 60)) == 60
     assert unique_name("A", ["A", "A (2)"]) == "A (3)"
     assert unique_name("x" * 60, ["x" * 60]) == "x" * 56 + " (2)"
     assert unique_name("", []) == "Run"

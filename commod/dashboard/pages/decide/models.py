@@ -108,9 +108,10 @@ def on_screen(result: FitResult, required: Requirements) -> Candidate:
     checked = check_requirements(required, facts)
     if refits is None and facts.changed:  # this page always asks for them
         checked = _refits_are_coming(checked)
-    setting = in_words(result.settings)
-    here = (result.cell, result.decisions, facts, checked, collapse, result.settings)
-    return Candidate(SCREEN, "On your screen", setting, *here)
+    here = result.settings
+    return Candidate(
+        SCREEN, "On your screen", in_words(here), result.cell, result.decisions, facts, checked, collapse, here
+    )
 
 
 def _refits_are_coming(checked: pd.DataFrame) -> pd.DataFrame:
@@ -136,10 +137,10 @@ def f_as_it_is(result: FitResult, required: Requirements) -> Candidate:
 def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requirements) -> Candidate:
     """The best model of a method, with its refits if they are there."""
     best: BestModel = result_of(tasks.best(settings, required, sweep))
-    cell, facts, checked = best.model.cell, best.facts, best.checked
-    refits, splits = (*(get(task) for task in again(settings, result, cell)), None)[:2]
+    cell, decisions, facts, checked = best.model.cell, best.model.decisions_test, best.facts, best.checked
+    found = [get(task) for task in again(settings, result, cell)]
+    refits, splits = found[0], found[1] if len(found) > 1 else None
     if refits is not None:
-        decisions = best.model.decisions_test
         name = f"facts of {cell} {splits is not None}"
         facts = result.keep(name, lambda: facts_of(result.scene, decisions, cell, refits, splits))
         checked = check_requirements(required, facts)
@@ -147,8 +148,7 @@ def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requi
         checked = _refits_are_coming(checked)
     there = on_explore(settings, cell) if METHODS[sweep.method].is_commod else None
     title = label_of(sweep.method) + (BEST if sweep.method == own_method(settings) else "")
-    rest: tuple[Any, ...] = (facts, checked, best.collapse, there)
-    return Candidate(sweep.method, title, cell.words, cell, best.model.decisions_test, *rest)
+    return Candidate(sweep.method, title, cell.words, cell, decisions, facts, checked, best.collapse, there)
 
 
 def again(settings: Settings, result: FitResult, cell: Cell) -> list[ComputeTask]:

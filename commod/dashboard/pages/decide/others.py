@@ -56,12 +56,10 @@ class Beside:
         with st.expander("Choose the methods"):
             self.names = list(dict.fromkeys([*sweeps.choose_methods(self.settings), own]))
         self.form = sweeps.own_form(self.settings, sweeps.form_of(self.settings, self.required))
-        self.found = sweeps.known(self.settings, self.names, self.form)
         self.progress = st.empty()
-        self.candidates = self._candidates(self.found)
+        self.rows: Any = st
+        self._show(sweeps.known(self.settings, self.names, self.form))
         self._lacked += [task for _, task in self._refits()]
-        self.answer.markdown(f"{answer_in_words(self.candidates, waiting=self.waits)} {NEXT}")
-        self.rows = paint_table(st, self.candidates, self.result)
         self._offer_best()
         self.refitting = st.empty()
         self._offer_refits(st.empty())
@@ -70,6 +68,13 @@ class Beside:
         with st.expander("What US law says"):
             st.caption(tip("four_fifths_law"))
         self._go_on()
+
+    def _show(self, found: dict[str, Sweep]) -> None:
+        """The answer and the table, of the methods that are done."""
+        self.found = dict(found)
+        self.candidates = candidates_in_order(self.settings, self.result, self.found, self.required)
+        self.answer.markdown(f"{answer_in_words(self.candidates, waiting=self.waits)} {NEXT}")
+        self.rows = paint_table(self.rows, self.candidates, self.result)
 
     def _note(self) -> None:
         searched = 1 + sum(len(sweep.models) for sweep in self.found.values())
@@ -92,9 +97,6 @@ class Beside:
     def waits(self) -> bool:
         return len(self.found) < len(self.names)
 
-    def _candidates(self, found: dict[str, Sweep]) -> list[Candidate]:
-        return candidates_in_order(self.settings, self.result, found, self.required)
-
     def _offer_best(self) -> None:
         """One click to COMMOD's best, of several that with the fewest worse off, if it is better than the screen's."""
         offered = [one for one in self.candidates[1:] if one.there is not None]
@@ -116,8 +118,9 @@ class Beside:
         return [(name, task) for name, task in wanted if get(task) is None]
 
     def _own_refits(self) -> list[ComputeTask]:
-        own = (tasks.splits(self.result), tasks.refits(self.result)) if self.result.changed_test.any() else ()
-        return [task for task in own if task is not None]
+        if not self.result.changed_test.any():
+            return []
+        return [task for task in (tasks.splits(self.result), tasks.refits(self.result)) if task is not None]
 
     def _refits_of_others(self) -> list[tuple[str, ComputeTask]]:
         return [
@@ -148,10 +151,8 @@ class Beside:
             st.rerun()
 
     def _paint(self, found: dict[str, Sweep]) -> None:
-        self.found, self.candidates = dict(found), self._candidates(found)
+        self._show(found)
         self._note()
-        self.answer.markdown(f"{answer_in_words(self.candidates, waiting=True)} {NEXT}")
-        paint_table(self.rows, self.candidates, self.result)
 
     def _pending(self, name: str, task: ComputeTask) -> Pending:
         """One that fails leaves the intervals over people."""

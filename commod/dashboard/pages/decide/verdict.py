@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
-from markupsafe import Markup
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.decide.models import AS_F, SCREEN, Candidate, offer_setting
@@ -84,16 +83,11 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
 
 
 def paint_table(place: Any, candidates: Sequence[Candidate], result: FitResult) -> Any:
-    """Draw the table at a place, or draw it again as more is known; gives the place."""
-    return changing_table(place, table_html(candidates, result))
-
-
-def table_html(candidates: Sequence[Candidate], result: FitResult) -> Markup:
-    """A row for each requirement, a column for each model."""
+    """Draw a row for each requirement and a column for each model; gives the place, to draw them again there."""
     first = candidates[0].checked
     rows: list[tuple[str, list[tuple[str, str, str]]]] = [("All together", [_together(one) for one in candidates])]
-    for place, wanted in enumerate(first["wanted"]):
-        cells = [_cell(one.checked.iloc[place].to_dict(), one) for one in candidates]
+    for number, wanted in enumerate(first["wanted"]):
+        cells = [_cell(one.checked.iloc[number].to_dict(), one) for one in candidates]
         rows.append((first_capital(wanted), cells))
     changed = [
         ("", f"{one.facts.changed:,}", f"{one.facts.better:,} better off\n{one.facts.worse:,} worse off")
@@ -108,7 +102,7 @@ def table_html(candidates: Sequence[Candidate], result: FitResult) -> Markup:
         rows.append((f"Four-fifths rule, of “{counted}”", [_impact(one, result) for one in candidates]))
     rows.append(("Setting", [("", "", one.setting or "–") for one in candidates]))
     models = [(one.title, AS_F if one.is_as_f else "") for one in candidates]
-    return style() + style("verdicts") + piece("verdicts", "Required", models, rows, TABLE)
+    return changing_table(place, style() + style("verdicts") + piece("verdicts", "Required", models, rows, TABLE))
 
 
 _KINDS = {"pass": "pass", "fail": "fail", "cannot tell": "untold", "does not apply": "beside"}

@@ -61,7 +61,7 @@ def draw_tiles(found: Watched) -> None:
             tiles.append(tile | delta | {"delta_arrow": way if row["moved"] else "off"})
     for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
         cell.metric(**tile)
-    st.caption(tip("later_tiles", people=found.people, old_people=found.old_people))
+    st.caption(tip("later_tiles", old_people=found.old_people))
 
 
 def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool) -> None:
