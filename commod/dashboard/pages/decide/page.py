@@ -55,7 +55,6 @@ def show() -> None:
     tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)
     draw_sign(result, beside.candidates, required, growing=beside.waits)
     checking = draw_uploaded_record()
-    session.keep_link(**sweeps.link())
     if part := shown():
         shown.set("")
         frame.scroll_to(part)
