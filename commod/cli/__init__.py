@@ -86,8 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     watch = add("watch", commands.watch, "is a model.json still true of later people? Nothing is trained", epilog=exits)
     watch.add_argument("model", type=Path, help="model.json from Take home")
     watch.add_argument("batch", type=Path, help="a table of people with the columns of the data (label optional)")
-    required = "a signed decision, or requirements as JSON"
+    required, state = "a signed decision, or requirements as JSON", "keep counts in this file from run to run"
     watch.add_argument("--requirements", type=Path, metavar="FILE", help=required)
+    watch.add_argument("--state", type=Path, metavar="FILE", help=f"{state}: for nightly runs")
     of_f = "f's probabilities, where f is not in the model.json"
     watch.add_argument("--scores", default="", metavar="COLUMN", help=of_f)
 

@@ -24,7 +24,7 @@ from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.competitors import available_methods, overview, overview_in_words
 from commod.models.evaluation import judged_elsewhere
-from commod.uploads.limits import content_of
+from commod.uploads.limits import content_of, count_of
 
 if TYPE_CHECKING:
     from commod.experiments import Scene
@@ -300,21 +300,35 @@ def _task_of_record(record: Mapping[str, Any], path: Path | None) -> Task:
 def watch(arguments: Namespace) -> int:
     """Say whether a model.json is still true of later people."""
     from commod import monitoring
-    from commod.decisions import Requirements
     from commod.monitoring import outcome as words
 
     model = content_of(arguments.model, "a model.json")
-    required, record = Requirements(), None
+    required, record = None, None
     if arguments.requirements is not None:
         required, record = monitoring.read_requirements(content_of(arguments.requirements, "a decision"))
+    elif arguments.state is not None:
+        raise ValueError("--state goes with --requirements: say what must stay true.")
     batch = content_of(arguments.batch, "a CSV or Parquet file")
     found = monitoring.watch_files(model, batch, scores=arguments.scores)
-    judged = monitoring.judge(found, required, record)
+    facts, looks, counted, state = found.facts, [], "", None
+    if arguments.state is not None:
+        before = monitoring.read_state(arguments.state.read_bytes() if arguments.state.exists() else None, model)
+        state = before.plus(found, batch)
+        looks = state.looks(found)
+        facts = looks[state.recent][1]
+        nights = count_of(len(state.batches), "batch", "batches")
+        counted = f"{state.people:,} people of {nights} are counted in {arguments.state.name}."
+        counted += " This batch was among them already." if state is before else ""
+    judged = monitoring.judge(found, required, record, facts=facts, looks=looks)
     lines, signed = judged.signature, []
     if record is not None and lines is not None:
         signed = [words.due_in_words(record, date.today()), words.signature_in_words(lines)]
-    out = [f"{judged.outcome.title}: {judged.outcome.why}", judged.headline, judged.moved]
+    out = [f"{judged.outcome.title}: {judged.outcome.why}", counted, judged.headline, judged.moved]
     out += [judged.left_out, *found.notices, *_rows_in_words(found, judged.checked), *signed]
+    if state is not None:
+        written = arguments.state.with_name(f"{arguments.state.name}.new")
+        written.write_text(state.text)
+        written.replace(arguments.state)
     print_safely(plain("\n".join(one_line(line) for line in out if line)))
     return {"holds": 0, "broken": 1, "unknown": 3}[judged.outcome.kind]
 

@@ -1,6 +1,6 @@
 """What a later look comes to, in words: still true, not as it was, not any more, or cannot tell; and what moved."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple
 
@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from commod.decisions.facts import CONFIDENCE, Z
+from commod.decisions.facts import CONFIDENCE, Facts, Z
 from commod.decisions.requirements import Requirements
 from commod.decisions.verdicts import REVEALED
 from commod.decisions.verify import agree, shown
 from commod.metrics.counts import SCARCE
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
-from commod.monitoring.requirements import check_then_and_now
+from commod.monitoring.requirements import Look, check_then_and_now
 from commod.monitoring.watch import Watched
 from commod.uploads.limits import count_of, short
 from commod.wording import some_of, with_capital
@@ -35,8 +35,8 @@ class Outcome(NamedTuple):
     mentioned: tuple[Any, ...] = ()  # the rows of what was checked whose sentences it has
 
 
-def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") -> Outcome:
-    """The bottom line: what moved, and what is required (`checked`, of `check_then_and_now`).
+def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "", nightly: bool = False) -> Outcome:
+    """The bottom line: what moved, unless it is `nightly`, and what is required (`checked`, of `check_then_and_now`).
 
     `other_model` says why the model is not the one of the decision, if it is not: then nothing can be said of that one.
     """
@@ -44,7 +44,7 @@ def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "") 
         return Outcome("unknown", "Cannot tell", other_model)
     moved = _by_what_moved(found)
     required = _by_requirements(checked) if len(checked) else moved
-    if checked.empty or moved.title != MOVED:
+    if checked.empty or nightly or moved.title != MOVED:  # in many nights, some figure moves by chance
         return required
     text = f"{moved.why} What is required: {required.title.lower()}. {with_capital(required.why)}"
     return required._replace(title=MOVED, why=text)
@@ -61,12 +61,24 @@ class Judged(NamedTuple):
     signature: pd.DataFrame | None  # from `check_signature`; None without a decision
 
 
-def judge(found: Watched, required: Requirements, record: Mapping[str, Any] | None = None) -> Judged:
-    """Check a batch against what is required and, if there is one, the signed decision."""
-    checked = check_then_and_now(required, found.old_facts, found.facts, record) if required else pd.DataFrame()
+def judge(
+    found: Watched,
+    required: Requirements | None = None,
+    record: Mapping[str, Any] | None = None,
+    *,
+    facts: Facts | None = None,
+    looks: Sequence[Look] = (),
+) -> Judged:
+    """Check a batch against what is required and, if there is one, the signed decision.
+
+    `facts` and `looks` are of all people counted so far, from a `WatchState`; by default, of the batch.
+    """
+    checked = pd.DataFrame()
+    if required:
+        checked = check_then_and_now(required, found.old_facts, facts or found.facts, record, looks)
     lines = None if record is None else check_signature(record, found)
     other = "" if lines is None or lines["agrees"].all() else signature_in_words(lines)
-    outcome = outcome_of(found, checked, other_model=other)
+    outcome = outcome_of(found, checked, other_model=other, nightly=bool(looks))
     moved = drift_in_words(found) if outcome.title == MOVED or checked.empty else moved_in_words(found)
     return Judged(outcome, headline(found), moved, rows_left_out_in_words(found), checked, lines)
 

@@ -30,7 +30,7 @@ from commod.monitoring.reference import (
     scores_as_values,
     weights_in,
 )
-from commod.monitoring.requirements import facts_of_people
+from commod.monitoring.requirements import Counted, counted_of
 from commod.portable import CERTAINTY, ColumnRule, Portable
 from commod.uploads.json_file import read_json
 from commod.uploads.limits import count_of, short
@@ -176,6 +176,7 @@ class Watched:
     # g's), ``index`` (population stability), ``by_chance`` (the index stays below it in 95 % of batches without drift),
     # ``drift`` ("stable", "look" or "shifted"), ``unseen`` (people with a level that nobody had) and ``sentence``.
     drift: pd.DataFrame
+    counted: Counted  # the people of the batch, to be added to those of other batches (`WatchState`)
     # For `check_then_and_now`, on the batch and on the people tested on.
     facts: Facts
     old_facts: Facts
@@ -230,6 +231,8 @@ def watch(
     changes = counts_of_changes(rows.certain, rows.before, rows.after, rows.y if rows.labelled else None)
     with np.errstate(divide="ignore", invalid="ignore"):  # rates of a group that has nobody in the batch
         figures = compare_figures(reference, old, new, labelled=rows.labelled, grouped=rows.grouped)
+    counted = counted_of(model, reference, new, changes, labelled=rows.labelled)
+    facts, old_facts = counted.facts, counted_of(model, reference, cells_in(reference), reference["changes"]).facts
     figures += compare_shares(reference["changes"], changes)
     settings = _settings(model)
     old_scores = {f"The score of {name}": reference["scores"][name] for name in ("f", "g")}
@@ -242,8 +245,9 @@ def watch(
     return Watched(
         figures=framed(figures),
         drift=pd.concat([each.sort_values("index", ascending=False) for each in drift], ignore_index=True),
-        facts=facts_of_people(model, reference, new, changes, labelled=rows.labelled),
-        old_facts=facts_of_people(model, reference, cells_in(reference), reference["changes"]),
+        counted=counted,
+        facts=facts,
+        old_facts=old_facts,
         people=len(rows.y),
         old_people=int(old.rows.sum()),
         groups=rows.groups,

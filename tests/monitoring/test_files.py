@@ -68,6 +68,8 @@ def test_exit_codes(files, law, capsys):
     assert "a P-Rule of 1 or more: failed already on the people tested on, fails now" in said
     assert run(files, '{"p_rule": 0.6}') == 3
     assert capsys.readouterr().out.startswith("Cannot tell: P-Rule 0.568, at least 0.6 required; with 688 people")
+    assert main(["watch", str(files[0]), str(files[1]), "--state", str(files[0].with_name("state.json"))]) == 2
+    assert "--state goes with --requirements" in capsys.readouterr().err
     law.batch.assign(lsat=law.batch["lsat"] - 8).to_csv(files[1], index=False)
     assert run(files) == 1  # nothing is required, and the figure moved
     assert capsys.readouterr().out.startswith("Not as it was: ")

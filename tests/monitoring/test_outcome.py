@@ -5,10 +5,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from commod.decisions import RULES, Requirements, check_requirements
+from commod.decisions import Requirements, check_requirements
 from commod.monitoring import batch_of, check_then_and_now, outcome_of, watch
 from commod.monitoring.outcome import far_beyond_chance
-from commod.monitoring.requirements import tolerance
 
 pytestmark = pytest.mark.quick
 
@@ -91,13 +90,6 @@ def test_a_value_near_its_limit_passes_once_a_large_drop_is_ruled_out(law):
     assert outcome_of(many, checked(many, Requirements(p_rule=0.58))).title == "Cannot tell"  # on the wrong side
 
 
-def test_tolerances_fit_what_is_required():
-    assert {name: tolerance(rule) for name, rule in RULES.items()} == {
-        "p_rule": 0.1, "dm": 0.1, "sure": 0.1, "right": 0.1, "again": 0.1,
-        "accuracy_lost": 0.02, "changed": 0.02, "worse_off": 0.02,
-    }  # fmt: skip
-
-
 def moved_by(found, difference, reach):
     """As if every figure had moved by as much, with an interval that reaches as far."""
     figures = found.figures.assign(difference=difference, low=difference - reach, high=difference + reach)
@@ -152,6 +144,7 @@ def test_the_headline_says_what_moved_whatever_became_of_what_is_required(law, f
         outcome = outcome_of(shifted, rows)
         assert (outcome.kind, outcome.title) == (kind, "Not as it was")
         assert outcome.why.startswith(f"{moved} What is required: {state}")
+        assert outcome_of(shifted, rows, nightly=True).title != "Not as it was"  # some night a figure moves by chance
 
 
 def test_a_count_that_chance_may_explain_says_so(found):
