@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
 
     sweep = add("sweep", commands.sweep, "sweep methods over data sets and splits, here or on a Dask cluster")
     sweep.add_argument("--out", type=Path, required=True, help="CSV file; FILE.jsonl beside it keeps what is finished")
-    sweep.add_argument("--dataset", action="append", help="name; may be repeated (default: the five that ship)")
+    sweep.add_argument("--dataset", action="append", help="name; may be repeated (default: five that ship)")
     add_methods(sweep, "all")
     sweep.add_argument("--fairness", help=f"{' or '.join(CRITERIA)} (default: both)")
     sweep.add_argument("--splits", type=int, default=10, help="train/test splits, seeds 0, 1, … (default 10)")

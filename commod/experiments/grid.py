@@ -25,7 +25,7 @@ from commod.models.threshold import ONE_HALF
 from commod.models.validation import check_choice
 
 BACKENDS = ("serial", "processes", "dask")
-# Data sets swept by default: all that ship, but law_school_full, which contains law_school.
+# Data sets swept by default: not law_school_full, which contains law_school, nor the invented ratings.
 SWEPT = ("law_school", "compas", "adult", "german", "hiring")
 DASK_TIMEOUT = 10  # seconds to wait for the scheduler
 LINES = 4  # of which a process keeps what is shared

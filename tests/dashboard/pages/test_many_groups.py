@@ -2,8 +2,10 @@
 
 import re
 
+import pyarrow as pa
 import pytest
 
+from commod.charts.people import AFTER, BEFORE
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.take_home.files import file_name
 from commod.dashboard.pages.take_home.report_figures import each_group
@@ -30,6 +32,18 @@ def test_explore_names_the_extremes_and_shows_the_margins():
     assert re.search(r"P-Rule by race 0\.\d+ \(f: 0\.9\d+\), by sex 0\.\d+ \(f: 0\.9\d+\), by race × sex 0\.\d", told)
     assert "fair on each margin and unfair to a crossing" in told
     assert not WRONG.search(everything(explored))
+
+
+def test_who_changed_gives_each_rate_its_own_interval():
+    app = fine(run("pages/people.py", **CROSSED))
+    drawn = [chart.proto for chart in app.get("vega_lite_chart") if "by group, before and now" in chart.proto.alt]
+    assert len(drawn) == 2
+    for proto in drawn:
+        rates = pa.ipc.open_stream(proto.data.data).read_pandas()
+        low, high = counts.wilson_interval(rates["people"], rates["count"])
+        assert set(rates["model"]) == {BEFORE, AFTER}
+        assert rates["low"].to_numpy() == pytest.approx(low)
+        assert rates["high"].to_numpy() == pytest.approx(high)
 
 
 def test_another_grouping_is_trained_at_once_and_undone():

@@ -15,6 +15,7 @@ from commod.dashboard.text.stories import called
 from commod.dashboard.views.chart import Table, draw, fold
 from commod.explain.concepts import in_percent
 from commod.explain.people import FEW, MAX_LEVELS, ChangeSegments, explain_outcomes, open_gaps, rank_segments
+from commod.metrics.counts import wilson_interval
 
 OUTCOMES = "True and false positives of each group before and now"
 
@@ -97,10 +98,12 @@ def _draw_two(frame: pd.DataFrame, words: tuple[str, str]) -> None:
 
 
 def _draw_many(frame: pd.DataFrame, decision: str) -> None:
-    """One label of many groups, with the intervals of the rates now and everyone's rate."""
+    """One label of many groups, with the intervals of the rates and everyone's rate now."""
+    rates = _before_and_now(frame).assign(overall=frame["after"].sum() / frame["count"].sum())
+    rates["low"], rates["high"] = wilson_interval(rates["people"], rates["count"])
     draw(
         plot_group_rates,
-        _before_and_now(frame).assign(overall=frame["after"].sum() / frame["count"].sum()),
+        rates,
         alt="Rates of positive decisions by group, before and now.",
         table=OUTCOMES,
         decision=decision,
