@@ -221,7 +221,7 @@ def test_an_offer_with_a_larger_share_of_wrong_changes_says_that_they_are_fewer(
     assert next_step._effect(there, here).startswith(says)
 
 
-@pytest.mark.parametrize(("values", "says"), [((0.4, 0.7), "0.400 instead of 0.700"), ((0.7, 0.4), "0.700")])
+@pytest.mark.parametrize(("values", "says"), [((0.4, 0.7), "0.400, not 0.700"), ((0.7, 0.4), "0.700")])
 def test_an_offer_that_is_less_fair_says_from_what(monkeypatch, values, says):
     def model(fairness):
         path = pd.DataFrame({"fairness": [fairness], "accuracy": [0.8]})
