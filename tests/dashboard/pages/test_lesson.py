@@ -261,7 +261,7 @@ def test_a_guess_before_the_slider_and_the_check_after_it():
     app = press(app, "This is my guess")
     assert "Make a guess first" in app.warning[0].value
     app = guess(app, 999)
-    assert app.warning[0].value == "A number from 0 to 365, please."
+    assert app.warning[0].value == "Please enter a number from 0 to 365."
     app = guess(app, 20)
     assert slider(app, "lambda_fair").value == 0.0
     assert not boxes(app)  # nothing is told before it is moved
