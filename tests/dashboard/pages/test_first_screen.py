@@ -181,7 +181,7 @@ def test_where_nobody_loses_nobody_is_said_to(monkeypatch):
     monkeypatch.setattr(next_step, "_is_ahead", lambda other, result: False)  # or the form that does better is the step
     app = fine(run())
     (improve,) = (button for button in steps(app) if button.label.startswith("Try “nobody loses”: "))
-    assert re.fullmatch(rf"Try “nobody loses”: P-Rule 0\.\d{{3}} instead of {figure(app, 'P-Rule')}", improve.label)
+    assert re.fullmatch(rf"Try “nobody loses”: P-Rule 0\.\d{{3}}, not {figure(app, 'P-Rule')}", improve.label)
     fine(improve.click().run())
     assert app.query_params["direction"] == "improve"
     good = app.session_state["held_explore"].last_good.change_counts

@@ -38,7 +38,7 @@ def test_the_page_trains_it_and_says_what_the_paper_s_form_gives():
     (papers,) = (button.label for button in app.button if button.key == "other_form")
     fairness, accuracy = (free.figures.loc[name, "g"] for name in ("p_rule", "accuracy"))
     assert accuracy < here.figures.loc["accuracy", "g"]
-    told = f"P-Rule {fairness:.3f}, accuracy {accuracy:.1%} instead of {here.figures.loc['accuracy', 'g']:.1%}"
+    told = f"P-Rule {fairness:.3f}, accuracy {accuracy:.1%}, not {here.figures.loc['accuracy', 'g']:.1%}"
     assert papers == f"Try “the paper’s form”: {told}"
     assert "no limits on the update" in captions(app)
 
