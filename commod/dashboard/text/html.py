@@ -125,7 +125,8 @@ def nodes_of(tree: ChangeTree) -> list[tuple[Any, ...]]:
     below: dict[int, list[tuple[Any, ...]]] = {-1: []}
     for row in _records(tree.nodes):  # a node comes after its parent
         says = " · learnt as “changed”" if row["predicts"] else ""
-        size = f"{row['changed']:,} of {row['count']:,} changed ({in_percent(row['share'], 0)}){says}"
+        part = f"{row['changed']:,} of {row['count']:,} changed ({in_percent(row['share'], 0)})"
+        size = (part if row["count"] else "nobody on test") + says
         rule = with_capital(row["rule"])
         below[row["parent"]].append((rule, f"{row['share']:.1%}", size, below.setdefault(row["node"], [])))
     return below[-1]
