@@ -24,6 +24,7 @@ from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.sweep import fairness_gain
 from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
+from commod.uploads.limits import count_of
 
 # Of the picture of scores, in pixels; and with more methods than so many, those of the same people are small.
 SCORES_HEIGHT = 400
@@ -117,8 +118,8 @@ def _reference(settings: Settings, found: Match, n_test: int) -> str:
     if not fewest:
         return ""
     return (
-        f"At best, a rule that knows f's scores and everyone's group gets as fair with about {fewest * n_test:,.0f} "
-        f"changes ({fewest:.1%}): a bound, not a method. "
+        f"At best, a rule that knows f's scores and everyone's group gets as fair with about "
+        f"{count_of(round(fewest * n_test), 'change')} ({fewest:.1%}): a bound, not a method. "
     )
 
 
