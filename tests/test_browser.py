@@ -184,11 +184,14 @@ def test_the_menu_is_within_five_tab_stops(open_page):
     page.wait_for_function("() => document.activeElement.closest('[data-testid=stHeader], nav, [role=navigation]')")
 
 
-def test_a_phone_shows_the_menu(open_page):
+def test_a_phone_shows_the_menu_and_closes_it_behind_a_choice(open_page):
     page = open_page("glossary", size="narrow")
     button = page.get_by_test_id("stExpandSidebarButton")
     assert button.evaluate("e => getComputedStyle(e, '::after').content") == '"Menu"'
     assert button.bounding_box()["y"] < 100
+    button.click()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Data").click()
+    button.wait_for()
 
 
 @pytest.mark.slow

@@ -191,7 +191,7 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     form, ends = "{} and {}", (0, 1)
     if len(rates) > 2:
         form, ends = "at least {} and at most {}", (int(rates.argmin()), int(rates.argmax()))
-    shown = form.format(*(f"{rates[place]:.1%} of {task.groups[counted[place]]}" for place in ends))
+    shown = form.format(*(f"{rates[place]:.1%} of “{task.groups[counted[place]]}”" for place in ends))
     return Concern("fair", f"f says “{task.spec.outcomes[1]}” of {shown}, {why}, or look at other groups.")
 
 

@@ -39,13 +39,13 @@ def draw_changes(result: FitResult) -> None:
     """Who moved, in which direction."""
     st.header(say_declared("Whose decisions change"))
     (better, _), (worse, _) = directions(result.task.spec)
-    below, behind = "Below each group", "The group of which most changed first; behind its name"
+    where = "The most changed group first; behind each name" if result.has_many_groups else "Below each group"
     draw(
         plot_changes,
         result.keep(f"changes_{session.language()}", lambda: _changes_of(result)),
         alt="Decisions changed by group and direction.",
         table=CHANGES,
-        caption=f"On test. {behind if result.has_many_groups else below}, how many of how many.",
+        caption=f"On test. {where}: people changed, of all in the group.",
         better=say_declared(better),
         worse=say_declared(worse),
         many=result.has_many_groups,

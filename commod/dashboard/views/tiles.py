@@ -60,11 +60,11 @@ def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> 
     """What `metric` shows of a figure: a value, a difference, and the intervals of both."""
     chance = row["difference_low"] <= 0 <= row["difference_high"]
     color = "off" if chance else {1: "normal", -1: "inverse", 0: "off"}[figure.direction]
-    value, low, high = (written(language, figure.show(row[column])) for column in ("g", "g_low", "g_high"))
-    interval = tip("interval_of", language, low=low, high=high)
+    value, low, high = (figure.show(row[column]) for column in ("g", "g_low", "g_high"))
+    interval = tip("interval_of", language, low=written(language, low), high=written(language, high))
     return {
         "label": declared(language, figure.title),
-        "value": value,
+        "value": written(language, value),
         # By the hyphen Streamlit tells which way the arrow points.
         "delta": written(language, figure.show_difference(row["difference"]).replace("−", "-")),
         "delta_color": color,

@@ -8,7 +8,9 @@ from streamlit.testing.v1 import AppTest
 from commod.dashboard.text.glossary import _file, words
 from commod.dashboard.text.language import DECLARED, declared, phrase, phrases
 from commod.dashboard.text.menu import TRANSLATED
+from commod.dashboard.views.tiles import tile_of
 from commod.datasets import load_task
+from commod.metrics.figures import FIGURES
 from tests.browsing import ROOT
 from tests.dashboard.driving import fine, run
 from tests.dashboard.untranslated import shown, untranslated
@@ -141,3 +143,16 @@ def test_gaps_have_the_same_names_in_both_languages():
             gaps = set(re.findall(r"{(\w+)}", name))
             assert set(re.findall(r"{(\w+)}", text)) <= gaps, name
             assert gaps - set(re.findall(r"{(\w+)}", text)) <= {"same"}, name
+
+
+def test_an_interval_has_decimal_commas():
+    row = {
+        "g": 0.613,
+        "g_low": 0.529,
+        "g_high": 0.704,
+        "difference": 0.36,
+        "difference_low": 0.3,
+        "difference_high": 0.4,
+    }
+    told = tile_of(FIGURES["p_rule"], row, "fr")["delta_description"]
+    assert [char for char in told if char.isdigit() or char in ",."] == list("0,5290,704")

@@ -309,7 +309,9 @@ def test_a_newer_database_is_left_alone(make_store):
     store = make_store()
     with store._writer.begin() as connection:
         connection.execute(text("UPDATE schema_version SET version = 5"))
-    with pytest.raises(RoomError, match="newer version of this program saved the rooms .tables version 5; this one reads 4"):
+    with pytest.raises(
+        RoomError, match="newer version of this program saved the rooms .tables version 5; this one reads 4"
+    ):
         make_store()
 
 

@@ -367,17 +367,18 @@ def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: b
         return here.table(f"Q{q} as a table", f"compare_q{q}", final=final)
 
     with place.container():
-        _cells(here, claimed)
+        _cells(here, claimed, final)
         with st.expander("Changes and accuracy of every model, in pictures"):
             st.html(html_legend(here.styles, window="narrow"))
             draw_segments(shown, here.titles, table, **options)
             st.caption(tip("compare_segments"))
 
 
-def _cells(here: Compared, claimed: tuple[Claim, ...]) -> None:
+def _cells(here: Compared, claimed: tuple[Claim, ...], final: bool) -> None:
     """Who changes fewest in the cells of fairness and accuracy where two are compared, and every method in them."""
     if not claimed:
-        st.caption("No two methods that work without the group have models of about equal fairness and accuracy here.")
+        so_far = "No two" if final else "Not all methods are done. So far, no two"
+        st.caption(f"{so_far} methods that work without the group have models of about equal fairness and accuracy.")
         return
     cells, places = here.cells, [claim.place for claim in claimed]
     spread = _spread_in_words(here.by_split)

@@ -13,13 +13,13 @@ from commod.dashboard.views.words import say
 # The parts of the page that it shows, in their order.
 HINTS = ("slider", "verdict", "dots", "tradeoff", "why")
 
-# Which hint is shown: None before the tour, "" behind it: it does not come back.
-_at: PageState[str | None] = PageState("tour", lambda: None)
+# Which hint is shown; none before the tour and after it.
+_at: PageState[str] = PageState("tour", str)
 
 
 def invite() -> None:
-    """For who is new: the tour, until it was taken, or somebody else leads."""
-    if _at() is not None or {"step", "room"} & set(session.state().carried):
+    """The tour, unless it is under way or somebody else leads."""
+    if _at() or {"step", "room"} & set(session.state().carried):
         st.empty()  # in its place, so that it is gone at once
         return
     _step(say("tour.start"), HINTS[0], type="tertiary", icon=":material/explore:")

@@ -10,6 +10,14 @@ if (!history.oneEntryAPage) {
 }
 // Screen readers need to know the language.
 document.documentElement.lang = document.querySelector("[data-language]").dataset.language;
+// On a phone the menu lies over the page: it closes when a page is chosen.
+if (!history.menuCloses) {
+  history.menuCloses = true;
+  document.addEventListener("click", (click) => {
+    if (innerWidth > 768 || !click.target.closest('[data-testid="stSidebarNavLink"]')) return;
+    setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click());
+  });
+}
 // The menu comes after the sidebar: a button in front of both leads there, seen while it has the focus.
 if (!document.querySelector(".to-menu")) {
   const button = Object.assign(document.createElement("button"), { className: "to-menu", textContent: "Menu" });
