@@ -188,7 +188,7 @@ class _Focus:
         if self.live:
             shown = shown.when(self.on_points | self.on_names).then(alt.value(1.0))
         shown = shown.when(f"datum.best && {self.strong}").then(alt.value(1.0))
-        return {"opacity": shown.when("datum.best").then(alt.value(0.65)).otherwise(alt.value(0.16))}
+        return {"opacity": shown.when("datum.best").then(alt.value(0.65)).otherwise(alt.value(0.3))}
 
 
 def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:

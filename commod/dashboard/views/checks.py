@@ -65,8 +65,9 @@ def begin_checks(result: FitResult) -> Callable[[], list[Pending]]:
             text = say_declared(ticket.note or ", ".join(filter(None, (how_far(ticket, asked), ready_in(ticket)))))
             if text != notes[name]:
                 notes[name] = text
-                if task.parts and ticket.parts:  # a first answer, which says by how many refits
-                    answers.update(take(Refits.joined(ticket.parts)))
+                # A first answer, which says by how many refits; once the job has ended, the parts are gone.
+                if task.parts and (parts := ticket.parts):
+                    answers.update(take(Refits.joined(parts)))
                 _paint(place, answers, notes)
 
         def paint(ticket: Ticket) -> list[Pending] | None:

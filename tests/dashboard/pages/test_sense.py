@@ -69,6 +69,24 @@ def test_an_answer_that_is_still_being_computed_has_no_mark(law, monkeypatch):
         assert note in line
 
 
+def test_a_job_may_end_while_its_parts_are_looked_at(law, monkeypatch):
+    """Another thread empties them between two looks."""
+    seen, drawn = iter([[refits(law)], []]), []
+    monkeypatch.setattr(checks, "st", MagicMock())
+    monkeypatch.setattr(checks, "say_declared", str)
+    monkeypatch.setattr(checks, "submit", lambda task: None)
+    monkeypatch.setattr(checks, "begin_next_steps", lambda *_: [])
+    monkeypatch.setattr(checks, "_paint", lambda place, answers, notes: drawn.append(dict(answers)))
+
+    class Ending:
+        note, progress, before, seconds_left = "", 0.5, 0, None
+        parts = property(lambda self: next(seen, []))
+
+    again = checks.begin_checks(law)()[-1]
+    again.show_progress(Ending())
+    assert drawn[-1]["again"] == law.answers(refits=refits(law))["again"]
+
+
 def test_a_model_that_changes_nobody_has_nothing_to_check():
     app = run()
     fine(slider(app, "lambda_fair").set_value(0.0).run())

@@ -86,7 +86,7 @@ def exports(
             "Start here: verdicts, figures, who changed and why, what US and EU law asks for, and limits. To read, "
             "print or send on.",
             file_name(result, "bias_profile", "html"),
-            "one file",
+            "one file, made in up to a minute",
             partial(_report, result, settings, code, required, record),
         ),
         Export(
