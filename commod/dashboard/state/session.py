@@ -335,8 +335,8 @@ def tried_on(data: str) -> dict[str, set[int]]:
 
 
 def spoken() -> str:
-    """The language that was chosen: that of the menu."""
-    asked = state().carried.get("lang", FIRST)
+    """The language of the menu: the one that was chosen, or that of the browser."""
+    asked = state().carried.get("lang") or str(st.context.locale)[:2]
     return asked if asked in LANGUAGES else FIRST
 
 
@@ -346,9 +346,13 @@ def language() -> str:
 
 
 def speak(language: str) -> None:
-    """Change to another language; the first one need not stand in the address."""
-    if language in LANGUAGES:  # or a message is forged
-        carry(lang="" if language == FIRST else language)
+    """Change to another language."""
+    if language not in LANGUAGES:  # a forged message
+        return
+    carry(lang=language)
+    for key, value in st.session_state.items():  # set anew: a box goes on showing the title that was chosen in it
+        if isinstance(value, str) and not str(key).startswith(HELD):
+            st.session_state[key] = value
 
 
 # ---- the address ----

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unicodedata import combining, normalize
 
 from markupsafe import Markup
 
@@ -76,6 +77,22 @@ def chapters(language: str = FIRST) -> dict[str, dict[str, Word]]:
     for name, word in known.items():
         found[word.chapter][name] = word
     return found
+
+
+def search(asked: str, language: str = FIRST) -> list[str]:
+    """Names of the words in which one begins as asked, accents aside: first those in whose title one does."""
+
+    def plain(text: str) -> str:
+        return "".join(char for char in normalize("NFD", text.casefold()) if not combining(char))
+
+    begins = re.compile(rf"(?<!\w){re.escape(plain(asked.strip()))}")
+    in_title, in_text = [], []
+    for name, word in words(language).items():
+        if begins.search(plain(word.title)):
+            in_title.append(name)
+        elif begins.search(plain(f"{word.tip} {word.more}")):
+            in_text.append(name)
+    return in_title + in_text
 
 
 _WORD = re.compile(r"\[\[(\w+)(?:\|([^\]]+))?\]\]")

@@ -10,16 +10,11 @@ from commod.wording import with_capital
 
 
 def called(language: str, spec: TaskSpec, code: int) -> str:
-    """How one speaks of the people of a group: "White students"; where nothing is declared, by the group's name."""
-    people, grouping = declared(language, spec.people), spec.parted_by
-    places = zip(grouping.attributes, grouping.combinations[code], strict=True)
-    names = [attribute.groups[place] for attribute, place in places]
-    if not all(name in spec.called for name in names):
-        return phrase(language, "story.group", people=people, group=spec.groups[code])
-    # Where an adjective stands before its noun, that of the first attribute is put there last.
-    for name in names if phrase(language, "story.adjectives") == "after" else reversed(names):
-        people = fill(language, declared(language, spec.called[name]), people=people)
-    return people
+    """How one speaks of the people of a group: "White students"; of a crossing, or of none declared, by its name."""
+    people, name = declared(language, spec.people), spec.groups[code]
+    if name in spec.called:
+        return fill(language, declared(language, spec.called[name]), people=people)
+    return phrase(language, "story.group", people=people, group=declared(language, name))
 
 
 def of_100(language: str, row: Mapping[Any, Any], when: str) -> str:

@@ -39,7 +39,9 @@ def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/lesson.py")
     follow_room()
-    here = progress()
+    here, cover = progress(), st.empty()
+    if here.staged is None:  # until this step is drawn, nothing of the one before stands below it
+        cover.html("<style>[data-stale='true'] { display: none; }</style>")
     steps = lesson(here).steps
     lost = _lost(steps[here.step])
     step = steps[here.step] if lost else stage(here)
@@ -47,15 +49,18 @@ def show() -> None:
     carry(here)
     _head(here, step)
     session.keep_link()
-    if lost:
-        others = ", ".join(str(place + 1) for place, other in enumerate(steps) if not _lost(other))
-        text = f"{say('lesson.step_lost')} {escape_markdown(lost)}"
-        st.warning(f"{text} {say('lesson.other_steps', steps=others) if others else ''}", icon=":material/warning:")
-    else:
-        _show_step(here, step)
+    body = st.container()
     _turn_pages(here)
     notes = None if room.is_led() else draw_teachers_corner()
+    with body:  # last, as it may wait for models
+        if lost:
+            others = ", ".join(str(place + 1) for place, other in enumerate(steps) if not _lost(other))
+            text = f"{say('lesson.step_lost')} {escape_markdown(lost)}"
+            st.warning(f"{text} {say('lesson.other_steps', steps=others) if others else ''}", icon=":material/warning:")
+        else:
+            _show_step(here, step)
     session.keep_link()
+    cover.empty()
     draw_pending(notes)
 
 
@@ -176,15 +181,17 @@ def _say_answer(at: StepModels, guess: float | str) -> None:
 
 def _check(here: Progress, at: StepModels) -> None:
     """What is seen in the model, and what to talk about."""
-    step, paragraphs = at.step, script.explanation(at)
-    still = [name for name in step.shows if not step.free or name in STILL]
+    step, paragraphs = at.step, script.explanation(at, rivals=False)
+    shows = [name for name in step.shows if name != "rivals"]
+    still = [name for name in shows if not step.free or name in STILL]
     if step.free and still:  # the first paragraph leads to them
         st.html(with_tooltips([paragraphs.pop(0)], session.language()))
     draw_pictures(at, still)
     st.html(with_tooltips(paragraphs, session.language()))
     for name in step.free:
         controls.draw_control(name)
-    draw_pictures(at, [name for name in step.shows if name not in still])
+    draw_pictures(at, [name for name in shows if name not in still])
+    beside = st.container()
     if here.step == len(lesson(here).steps) - 1:
         _summary(here, at)
     st.subheader(say("lesson.talk"))
@@ -193,6 +200,11 @@ def _check(here: Progress, at: StepModels) -> None:
         for page in step.pages:
             title = page_name(page, session.language())
             st.page_link(page, label=f"{say('lesson.closer')} {title}", icon=PAGES[page][1])
+    if "rivals" in step.shows or step.rivals:
+        with beside:  # last, as they may have to be trained, which shows where they will stand
+            at = live_stage(step, st.empty(), at.here)
+            st.html(with_tooltips(script.explanation(at, rivals=True), session.language()))
+            draw_pictures(at, [name for name in step.shows if name == "rivals"])
 
 
 def _summary(here: Progress, at: StepModels) -> None:

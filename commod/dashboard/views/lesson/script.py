@@ -59,9 +59,9 @@ def text(at: StepModels) -> list[str]:
     return _paragraphs(at, at.step.text)
 
 
-def explanation(at: StepModels) -> list[str]:
-    """Paragraphs after the answer."""
-    return _paragraphs(at, at.step.explanation)
+def explanation(at: StepModels, *, rivals: bool | None = None) -> list[str]:
+    """Paragraphs after the answer; if asked, only those that wait for other methods to be trained, or the others."""
+    return _paragraphs(at, [said for said in at.step.explanation if rivals in (None, "rivals." in said.text)])
 
 
 def _paragraphs(at: StepModels, paragraphs: Iterable[Paragraph]) -> list[str]:
