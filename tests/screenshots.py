@@ -85,7 +85,6 @@ def take_room():
                 store.stand(person, *models[value])  # they are here
             wall = browser.new_page(viewport={"width": 1366, "height": 768})
             wall.goto(f"{address}/room?lead={room.secret}")
-            wall.get_by_text("Show how to join, large").click()
             wall.get_by_text("The guesses as a table").wait_for()
             still(wall)
             wall.screenshot(path=ROOT / "docs" / "room_board.png")

@@ -57,7 +57,8 @@ def draw_figures_on_the_way(at: StepModels) -> None:
         draw_figures(at.live)
 
 
-def _groups(at: StepModels) -> None:
+def groups_table(at: StepModels) -> str:
+    """What f does to each group, as HTML."""
     outcome = at.step.called(at.after.task.spec.outcomes[1])
     rows = [
         [
@@ -68,7 +69,7 @@ def _groups(at: StepModels) -> None:
         for row in facts.groups_of_model(at.after).itertuples()
     ]
     headings = [say(f"lesson.{name}", outcome=outcome) for name in ("group", "people", "label", "f_says", "f_wrong")]
-    st.html(html_table(headings, rows, caption=say("lesson.groups_table")))
+    return html_table(headings, rows, caption=say("lesson.groups_table"))
 
 
 def _curve(at: StepModels) -> None:
@@ -247,7 +248,7 @@ def _concepts(at: StepModels) -> None:
 
 
 _PICTURES: dict[str, Callable[[StepModels], None]] = {
-    "groups": _groups,
+    "groups": lambda at: st.html(groups_table(at)),
     "dots": lambda at: draw_dots(at.live, [], None, brief=True)(),  # they follow the slider while it moves
     "curve": _curve,
     "figures": lambda at: draw_figures(at.live),

@@ -15,6 +15,7 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
+from commod.dashboard.pages.lesson.pictures import groups_table
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.effect import Effect, effect_of, in_peoples_words
 from commod.dashboard.pages.room.pictures import Picture
@@ -116,12 +117,14 @@ MAX_MOVES = 8
 
 @dataclass(frozen=True)
 class BoardStep:
-    """The lesson's step that a room is at: what it is about, what is asked, and the answer once that may be seen."""
+    """The lesson's step that a room is at; the answer, and what there is to talk about, once they may be seen."""
 
     story: str
     about: list[str]
     question: StepQuestion
     answer: StepAnswer | None
+    talk: tuple[str, ...]
+    groups: str  # a table of them, where the step shows it
 
 
 def step_of(room: Room) -> BoardStep | None:
@@ -130,7 +133,8 @@ def step_of(room: Room) -> BoardStep | None:
     try:
         revealed = (room.lesson, room.step) in room.revealed
         answer = script.answer(at) if revealed else None
-        return BoardStep(_story(at.before), script.text(at), script.question(at), answer)
+        groups = groups_table(at) if revealed and "groups" in at.step.shows else ""
+        return BoardStep(_story(at.before), script.text(at), script.question(at), answer, at.step.talk, groups)
     except Exception:
         logging.getLogger(__name__).exception("The step of a room could not be shown.")
         st.error(say("lesson.failed"), icon=":material/error:")
@@ -158,7 +162,9 @@ def _draw_board(room: Room, step: BoardStep | None) -> None:
     if room.question is not None:  # with nothing beside it that tells where others stand
         draw_question(room, room.question, large=True, about=step.story if step else "")
         return
-    if not pictures.comparable(pictures.stands(room))[0]:  # nothing to stand beside them
+    stand = pictures.comparable(pictures.stands(room))[0]
+    revealed = step is not None and step.answer is not None
+    if not stand and not revealed:  # nothing to stand beside them
         draw_guesses(room, step, large=True)
         st.caption(say("room.nobody_stands"))
         return
@@ -166,7 +172,13 @@ def _draw_board(room: Room, step: BoardStep | None) -> None:
     with left:
         draw_guesses(room, step, large=True)
     with right:
-        draw_stands(room)
+        if step is not None and revealed:
+            st.header(say("lesson.talk"))
+            st.markdown("\n".join(f"- {in_markdown(question)}" for question in step.talk))
+            if step.groups:
+                st.html(step.groups)
+        if stand:
+            draw_stands(room)
 
 
 def _head(room: Room) -> None:
