@@ -71,7 +71,8 @@ def _end(advanced: Iterable[str]) -> None:
             others = [CONTROLS[name] for name in _EXPLAINED_THERE if "update" in shown or name == "groups"]
             st.caption(
                 "\n\n".join(
-                    f"**{say_declared(known.name)}**: {tip(known.word, update=here.update)}" for known in others
+                    f"**{say_declared(known.name)}**{say('standalone.colon')} {tip(known.word, update=here.update)}"
+                    for known in others
                 )
             )
     if access.live is not None:

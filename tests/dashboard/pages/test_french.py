@@ -9,7 +9,7 @@ from commod.dashboard.text.glossary import _file, words
 from commod.dashboard.text.language import DECLARED, declared, phrase, phrases
 from commod.dashboard.text.menu import TRANSLATED
 from commod.dashboard.views.tiles import tile_of
-from commod.datasets import load_task
+from commod.datasets import TASKS, load_task
 from commod.metrics.figures import FIGURES
 from tests.browsing import ROOT
 from tests.dashboard.driving import fine, run
@@ -22,15 +22,13 @@ FOLDS = (
     *("numbers", "share", "python", "pin_here", "changes_table", "groups_table"),
     *("contributions_table", "record_table", "certainty_table", "curve_table", "conflict_table", "rivals_table"),
 )
-# What is called the same in both languages: symbols, methods, a test; and charges as the court has recorded them.
-CHARGES = sorted(load_task("compas").X["charge"].unique(), key=len, reverse=True)
+# What is called the same in both languages: symbols, methods, a test.
 NAMES = "|".join(
     [
         r"λ_\w+|P-Rule|COMMOD|SHAP|COMPAS|AUC|F1|LSAT|GPA|DM|US|Python|CSV|JSON|HTML|QR|English|logit|Mentor|[Cc]oncepts?",
         r"^ready$|^width$|[Ss]core",
         r"Gradient boosting|FRAPPE|LPP|ROC|AdvDebias|points?|Décision|pages?|questions?|[Mm]inutes?|[Cc]ode",
         r"«\s(?:equalized odds|equalized odds difference|expected calibration error)\s»|et al\.|ABC DEF",
-        *(re.escape(charge) for charge in CHARGES if charge != "other"),
     ]
 )
 EXPLORE = {
@@ -127,11 +125,20 @@ def test_every_measure_has_one_name():
         assert old.casefold() not in told.casefold()
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_every_value_of_the_data_has_a_french_name_of_its_own(name):
+    features = load_task(name).X
+    for column in features.select_dtypes(exclude="number"):
+        levels = [str(level) for level in features[column].unique()]
+        assert not {level for level in levels if declared("fr", level) == level}, column
+        assert len({declared("fr", level) for level in levels}) == len(levels), column
+
+
 def test_sentences_with_gaps_are_said_with_what_fills_them():
     assert declared("fr", "LSAT score > 28.4 points") == "Score LSAT > 28,4 points"
     assert declared("fr", "7 of 1,500 changed (0.5%)") == "7 changées sur 1\u202f500 (0,5\u202f%)"
     assert declared("fr", "low LSAT score and sex “male”") == (
-        "un niveau bas de «\u00a0Score LSAT\u00a0» et «\u00a0sexe\u00a0» = «\u00a0homme\u00a0»"
+        "une valeur basse pour «\u00a0Score LSAT\u00a0» et sexe «\u00a0homme\u00a0»"
     )
     assert declared("fr", "Nothing like this") == "Nothing like this"
     assert declared("en", "7 of 1,500 changed (0.5%)") == "7 of 1,500 changed (0.5%)"

@@ -8,13 +8,14 @@ from threading import Event
 
 import pytest
 
-from commod.dashboard.jobs import service
+from commod.dashboard.jobs import service, tasks
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.lesson import notes, page
 from commod.dashboard.pages.lesson.notes import notes_html, rival_of
 from commod.dashboard.state.link import FREEZABLE
 from commod.dashboard.text import glossary
+from commod.dashboard.text.language import phrase
 from commod.dashboard.text.menu import PAGES
 from commod.dashboard.views.lesson import script
 from commod.dashboard.views.lesson.facts import (
@@ -330,7 +331,28 @@ def test_another_language_keeps_the_step_and_the_answers():
     assert dict(app.query_params) == link | {"lang": "fr"}
     assert slider(app, "lambda_fair").value == 4.0
     app = press(app, "English")
-    assert (dict(app.query_params), app.title[0].value, boxes(app)) == (link, title, told)
+    assert (dict(app.query_params), app.title[0].value, boxes(app)) == (link | {"lang": "en"}, title, told)
+
+
+def test_a_box_is_told_its_title_in_another_language():
+    app = press(fine(run(LESSON)), "Français")
+    box = app.sidebar.selectbox(key="lesson_choice").proto
+    assert (box.set_value, box.raw_value) == (True, scenario("bar_exam", "fr").title)
+
+
+def test_what_other_methods_do_does_not_keep_the_rest_waiting(monkeypatch):
+    def never(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr(tasks, "rival", never)
+    app = fine(run(LESSON, step="cheap"))
+    app.number_input[0].set_value(9)
+    app = press(app, "This is my guess")
+    app = next(button for button in app.button if button.label == "Set it to 4 for me").click().run()  # which fails
+    told = "".join(element.proto.body for element in app.main.get("html"))
+    assert "Harm is the shorter way" in told
+    assert "P-Rule does not say who pays" not in told
+    assert phrase("en", "lesson.talk") in [heading.value for heading in app.subheader]
 
 
 @pytest.mark.slow  # that it depends on the method is tested, too

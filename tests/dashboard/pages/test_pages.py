@@ -9,6 +9,7 @@ from commod.dashboard.model import training
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.explore import page as explore
 from commod.dashboard.state.settings import GRIDS, defaults
+from commod.dashboard.text.language import phrase
 from tests.dashboard.driving import figure, fine, run, slider, table, tables, words
 
 UPDATES = ("multiply (the paper)", "multiply and shift", "count changes")
@@ -341,3 +342,15 @@ def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, t
     paper.read.cache_clear()
     assert not app.exception
     assert any("made without Law School (balanced)" in warning.value for warning in app.warning)
+
+
+def test_the_glossary_finds_what_is_typed_and_a_link_keeps_it():
+    app = fine(run("pages/glossary.py", word="p_rule"))
+    assert app.text_input[0].value == "P-Rule"
+    assert len(app.markdown) == 1
+    app = fine(app.text_input[0].set_value("coin toss").run())
+    assert "AUC (of the group)" in app.markdown[0].value
+    assert app.query_params["word"] == "coin toss"
+    app = fine(app.text_input[0].set_value("xyz").run())
+    assert app.markdown[-1].value == phrase("en", "glossary.not_found")
+    assert len(fine(app.text_input[0].set_value("").run()).header) > 5

@@ -185,8 +185,11 @@ def test_guesses_are_counted_until_they_are_revealed_with_the_answer(klass):
     assert "Guesses: 2 of 2" in words(app)
     assert not app.get("vega_lite_chart")
     assert ANSWER not in words(app)
+    assert phrase("en", "lesson.talk") not in words(app)
     app = fine(click(app, "Reveal the guesses"))
     assert ANSWER in words(app)
+    assert "or in the world?" in words(app)
+    assert phrase("en", "lesson.f_wrong") in "".join(element.proto.body for element in app.main.get("html"))
     assert app.get("vega_lite_chart")
     app.session_state["room_guesses"] = True
     rows = tables(app.run())["The guesses as a table"]

@@ -166,3 +166,13 @@ def test_sliders_are_explained_in_the_form_that_is_chosen():
 def test_a_change_costs_as_many_errors_as_the_tooltip_says():
     assert 0.05 * prices.CHANGE_PRICE == 1.0  # as much as an error
     assert prices.PARITY == 10.0
+
+
+def test_words_are_found_by_their_titles_first_then_by_what_is_said_of_them():
+    found = glossary.search("calibre", "fr")
+    assert found == glossary.search(" CALIBRÉ", "fr")
+    assert {"record", "calibration_error"} <= set(found)
+    assert "calibration_error" in glossary.search("erreur de cal", "fr")[:2]
+    odds = glossary.search("odds")
+    assert odds.index("equalized_odds") < odds.index("logit")
+    assert not glossary.search("(zzz")

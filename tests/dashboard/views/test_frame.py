@@ -1,6 +1,7 @@
 """The menu and the choice of language."""
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 
 from commod.dashboard.text.language import LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, PAGES, entry_of, page_name
@@ -67,7 +68,20 @@ def test_the_language_is_chosen_on_a_page_and_stays_in_the_address_of_all():
     assert app.query_params["lang"] == "fr"
     app = fine(app.switch_page("app.py").run())
     fine(app.button(key="speak_en").click().run())
+    assert app.query_params["lang"] == "en"
+
+
+def test_a_browser_is_answered_in_its_language_unless_another_was_chosen(monkeypatch):
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "fr-CA"))
+    app = fine(run("pages/glossary.py"))
+    assert app.title[0].value == "Glossaire"
     assert "lang" not in app.query_params
+    app = fine(app.button(key="speak_en").click().run())
+    assert app.title[0].value == "Glossary"
+    assert fine(app.switch_page("pages/room.py").run()).title[0].value == "The room"
+    assert fine(run("pages/glossary.py", lang="en")).title[0].value == "Glossary"
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "de"))
+    assert fine(run("pages/glossary.py")).title[0].value == "Glossary"
 
 
 def test_a_language_that_is_not_known_is_the_first():
