@@ -134,11 +134,18 @@ def test_every_value_of_the_data_has_a_french_name_of_its_own(name):
         assert len({declared("fr", level) for level in levels}) == len(levels), column
 
 
+def test_a_charge_with_a_slash_is_one_charge():
+    charge = "Neglect Child / No Bodily Harm"
+    for text in (charge, f"Charge: {charge}", f"Charge is {charge}", f"Charge is not {charge}", f"charge “{charge}”"):
+        assert declared("fr", text).strip("»\u00a0").endswith("défaut de soins à enfant")
+    assert declared("fr", "Non-White / White") == "Non blancs / Blancs"
+
+
 def test_sentences_with_gaps_are_said_with_what_fills_them():
     assert declared("fr", "LSAT score > 28.4 points") == "Score LSAT > 28,4 points"
     assert declared("fr", "7 of 1,500 changed (0.5%)") == "7 changées sur 1\u202f500 (0,5\u202f%)"
     assert declared("fr", "low LSAT score and sex “male”") == (
-        "une valeur basse pour «\u00a0Score LSAT\u00a0» et sexe «\u00a0homme\u00a0»"
+        "une valeur basse pour «\u00a0Score LSAT\u00a0» et «\u00a0sexe\u00a0»\u00a0: «\u00a0homme\u00a0»"
     )
     assert declared("fr", "Nothing like this") == "Nothing like this"
     assert declared("en", "7 of 1,500 changed (0.5%)") == "7 of 1,500 changed (0.5%)"

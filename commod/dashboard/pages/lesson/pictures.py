@@ -62,7 +62,7 @@ def groups_table(at: StepModels) -> str:
     outcome = at.step.called(at.after.task.spec.outcomes[1])
     rows = [
         [
-            at.step.called(row.group),
+            with_capital(at.step.called(row.group)),
             say_declared(f"{row.people:,}"),
             *(say_declared(f"{rate:.0%}") for rate in (row.base_rate, row.positive, row.wrong)),
         ]
