@@ -347,12 +347,11 @@ def language() -> str:
 
 def speak(language: str) -> None:
     """Change to another language."""
-    if language not in LANGUAGES:  # a forged message
-        return
-    carry(lang=language)
-    for key, value in st.session_state.items():  # set anew: a box goes on showing the title that was chosen in it
-        if isinstance(value, str) and not str(key).startswith(HELD):
-            st.session_state[key] = value
+    if language in LANGUAGES:  # or a message is forged
+        carry(lang=language)
+        for key, value in st.session_state.items():  # set anew, or a box would go on showing the old title
+            if isinstance(value, str) and not str(key).startswith(HELD):
+                st.session_state[key] = value
 
 
 # ---- the address ----

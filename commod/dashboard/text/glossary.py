@@ -85,14 +85,9 @@ def search(asked: str, language: str = FIRST) -> list[str]:
     def plain(text: str) -> str:
         return "".join(char for char in normalize("NFD", text.casefold()) if not combining(char))
 
-    begins = re.compile(rf"(?<!\w){re.escape(plain(asked.strip()))}")
-    in_title, in_text = [], []
-    for name, word in words(language).items():
-        if begins.search(plain(word.title)):
-            in_title.append(name)
-        elif begins.search(plain(f"{word.tip} {word.more}")):
-            in_text.append(name)
-    return in_title + in_text
+    known, begins = words(language), re.compile(rf"(?<!\w){re.escape(plain(asked.strip()))}")
+    found = [name for name, word in known.items() if begins.search(plain(f"{word.title} {word.tip} {word.more}"))]
+    return sorted(found, key=lambda name: not begins.search(plain(known[name].title)))
 
 
 _WORD = re.compile(r"\[\[(\w+)(?:\|([^\]]+))?\]\]")
