@@ -12,7 +12,6 @@ from commod.charts.parts import towards
 from commod.charts.people import plot_curve, plot_paying, plot_two_groups
 from commod.dashboard.state.settings import in_words
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.html import html_table
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.dots import draw_dots
 from commod.dashboard.views.explained import (
@@ -23,7 +22,7 @@ from commod.dashboard.views.explained import (
     draw_record,
     draw_shap,
 )
-from commod.dashboard.views.lesson import facts
+from commod.dashboard.views.lesson import facts, script
 from commod.dashboard.views.lesson.steps import SHOWS, StepModels
 from commod.dashboard.views.tiles import draw_figures
 from commod.dashboard.views.words import say, say_declared
@@ -57,19 +56,8 @@ def draw_figures_on_the_way(at: StepModels) -> None:
         draw_figures(at.live)
 
 
-def groups_table(at: StepModels) -> str:
-    """What f does to each group, as HTML."""
-    outcome = at.step.called(at.after.task.spec.outcomes[1])
-    rows = [
-        [
-            with_capital(at.step.called(row.group)),
-            say_declared(f"{row.people:,}"),
-            *(say_declared(f"{rate:.0%}") for rate in (row.base_rate, row.positive, row.wrong)),
-        ]
-        for row in facts.groups_of_model(at.after).itertuples()
-    ]
-    headings = [say(f"lesson.{name}", outcome=outcome) for name in ("group", "people", "label", "f_says", "f_wrong")]
-    return html_table(headings, rows, caption=say("lesson.groups_table"))
+def _groups(at: StepModels) -> None:
+    st.html(script.groups_table(at))
 
 
 def _curve(at: StepModels) -> None:
@@ -248,7 +236,7 @@ def _concepts(at: StepModels) -> None:
 
 
 _PICTURES: dict[str, Callable[[StepModels], None]] = {
-    "groups": lambda at: st.html(groups_table(at)),
+    "groups": _groups,
     "dots": lambda at: draw_dots(at.live, [], None, brief=True)(),  # they follow the slider while it moves
     "curve": _curve,
     "figures": lambda at: draw_figures(at.live),

@@ -15,7 +15,6 @@ import streamlit as st
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.lesson.pictures import groups_table
 from commod.dashboard.pages.room import pictures
 from commod.dashboard.pages.room.effect import Effect, effect_of, in_peoples_words
 from commod.dashboard.pages.room.pictures import Picture
@@ -133,7 +132,7 @@ def step_of(room: Room) -> BoardStep | None:
     try:
         revealed = (room.lesson, room.step) in room.revealed
         answer = script.answer(at) if revealed else None
-        groups = groups_table(at) if revealed and "groups" in at.step.shows else ""
+        groups = script.groups_table(at) if revealed and "groups" in at.step.shows else ""
         return BoardStep(_story(at.before), script.text(at), script.question(at), answer, at.step.talk, groups)
     except Exception:
         logging.getLogger(__name__).exception("The step of a room could not be shown.")

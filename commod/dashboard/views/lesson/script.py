@@ -9,9 +9,11 @@ from jinja2 import StrictUndefined, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.language import fill, phrase
-from commod.dashboard.views.lesson.facts import names_at
+from commod.dashboard.text.html import html_table
+from commod.dashboard.text.language import fill, phrase, written
+from commod.dashboard.views.lesson.facts import groups_of_model, names_at
 from commod.dashboard.views.lesson.steps import Paragraph, StepModels
+from commod.wording import with_capital
 
 # Of the options of a question.
 LETTERS = "abcdefgh"
@@ -88,6 +90,23 @@ def answer(at: StepModels) -> StepAnswer:
         step.near,
         tuple(options[int(place)] for place in also.split()),
     )
+
+
+def groups_table(at: StepModels) -> str:
+    """What f does to each group, as HTML."""
+    step, language = at.step, at.step.language
+    rows = [
+        [
+            with_capital(step.called(row.group)),
+            written(language, f"{row.people:,}"),
+            *(written(language, f"{rate:.0%}") for rate in (row.base_rate, row.positive, row.wrong)),
+        ]
+        for row in groups_of_model(at.after).itertuples()
+    ]
+    outcome = step.called(at.after.task.spec.outcomes[1])
+    names = ("group", "people", "label", "f_says", "f_wrong")
+    headings = [phrase(language, f"lesson.{name}", outcome=outcome) for name in names]
+    return html_table(headings, rows, caption=phrase(language, "lesson.groups_table"))
 
 
 def check(answer: StepAnswer, said: float | str, language: str) -> tuple[bool, str]:
