@@ -12,16 +12,7 @@ from commod.charts import plot_changes, plot_contributions
 from commod.charts.people import ACCOUNTS, CHANGED, EVERYONE, RIGHT_BEFORE, RIGHT_NOW, plot_certainty, plot_record
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
-from commod.dashboard.jobs.service import (
-    Pending,
-    deferred_paint,
-    draw_pending,
-    get,
-    in_line,
-    ready_in,
-    result_of,
-    submit,
-)
+from commod.dashboard.jobs.service import Pending, deferred_paint, draw_pending, in_line, ready_in, result_of, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState, mirrored
@@ -277,10 +268,10 @@ def begin_shap(result: FitResult) -> Pending | None:
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
         st.info(say("shap.nothing"), icon=":material/info:")
         return None
-    task = tasks.shap(result)
-    if (found := get(task)) is not None:  # drawn over the one before: no gray copy of that stays
-        with deferred_paint(), st.container():
-            _draw(found)
+    found = submit(tasks.shap(result))
+    if found.has():  # drawn over the one before: no gray copy of that stays
+        with found, deferred_paint(), st.container():
+            _draw(found.result())
         return None
     place = st.empty()
     place.skeleton(height=320)
@@ -297,7 +288,7 @@ def begin_shap(result: FitResult) -> Pending | None:
         with deferred_paint(), place.container():
             _draw(ticket.result())
 
-    return Pending(submit(task), paint, show_progress)
+    return Pending(found, paint, show_progress)
 
 
 def _draw(comparison: ShapComparison) -> None:
