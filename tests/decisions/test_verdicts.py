@@ -73,7 +73,7 @@ def test_what_it_would_take():
     assert one("p_rule", 0.8, Measured(0.75, (0.7, 0.78)))["takes"] == "0.050 too low"
     assert (
         one("right", 0.5, Measured(0.4, (0.3, 0.45), whole=50))["takes"]
-        == "5 changes right by the record too few, of the same 50"
+        == "5 right changes too few, of the same 50"
     )
     assert one("p_rule", 0.8, Measured(0.9, (0.85, 0.95)))["takes"] == ""
 
