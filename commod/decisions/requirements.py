@@ -113,32 +113,32 @@ RULES: dict[str, Rule] = {
         Rule(
             "sure",
             "Changes f was sure of at most",
-            "f sure of at most {} of the changes",
+            "f was sure in at most {} of the changed cases",
             "Of the decisions that changed, the share to which f gave a probability of more than 90%.",
             0.25,
-            none="no change of which f was sure",
+            none="f was sure in no changed case",
             of_changes=True,
-            thing=("change of which f was sure", "changes of which f was sure"),
+            thing=("case", "cases"),
         ),
         Rule(
             "right",
             "Changes that are right at least",
-            "at least {} of the changes right by the record",
+            "at least {} of the changes agree with the record",
             "Of the decisions that changed, the share that now agrees with the label in the data. If f is calibrated, "
             "that is one minus its probability for what it decided.",
             0.2,
             of_changes=True,
-            thing=("change that is right by the record", "changes right by the record"),
+            thing=("right change", "right changes"),
         ),
         Rule(
             "again",
             "Changes that happen again at least",
-            "at least {} of the changes happen again",
+            "at least {} of the changes survive retraining",
             "Of the decisions that changed, the share that changes again in nine of ten refits on resampled training "
             "data or more.",
             0.8,
             of_changes=True,
-            thing=("change that happens again", "changes that happen again"),
+            thing=("such change", "such changes"),
         ),
     )
 }

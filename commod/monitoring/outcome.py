@@ -33,6 +33,7 @@ class Outcome(NamedTuple):
     title: str  # `MOVED`, "Still true", "Not any more", "Cannot tell", or "Not true, as before"
     why: str  # in a sentence
     mentioned: tuple[Any, ...] = ()  # the rows of what was checked whose sentences it has
+    furthest: tuple[tuple[str, str], ...] = ()  # the figures that moved furthest, and from what to what
 
 
 def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "", nightly: bool = False) -> Outcome:
@@ -47,7 +48,7 @@ def outcome_of(found: Watched, checked: pd.DataFrame, *, other_model: str = "", 
     if checked.empty or nightly or moved.title != MOVED:  # in many nights, some figure moves by chance
         return required
     text = f"{moved.why} What is required: {required.title.lower()}. {with_capital(required.why)}"
-    return required._replace(title=MOVED, why=text)
+    return required._replace(title=MOVED, why=text, furthest=moved.furthest)
 
 
 class Judged(NamedTuple):
@@ -128,7 +129,7 @@ def _by_what_moved(found: Watched) -> Outcome:
         text = f"{moved} of {count_of(len(figures), 'figure')} {by_chance}. {with_capital(name)} "
         text += "is one of them, and would count even alone" if row["moved"] else "is not one of them"
         named = far if len(far) else figures[figures["moved"]]
-        return Outcome("broken", MOVED, f"{text}. Furthest: {_largest(named)}.")
+        return Outcome("broken", MOVED, f"{text}.", furthest=_furthest(named))
     if figure is not (wanted := _trained_for(found)):
         text = f"{with_capital(figure_in_words(wanted))} cannot be measured on this batch"
         return Outcome("unknown", "Cannot tell", f"{text}. {counted}.")
@@ -140,19 +141,17 @@ def _by_what_moved(found: Watched) -> Outcome:
     return Outcome("holds", "Still true", f"{counted}.")
 
 
-def _largest(figures: pd.DataFrame) -> str:
-    """The figures that moved furthest, as their intervals measure it, and where to; f's only if g's did not move."""
+def _furthest(figures: pd.DataFrame) -> tuple[tuple[str, str], ...]:
+    """The figures that moved furthest, as their intervals measure it; f's only if g's did not move."""
     figures = figures[(figures["model"] != "f") | ~figures["title"].isin(figures["title"][figures["model"] == "g"])]
     reach = (figures["high"] - figures["low"]).clip(lower=1e-12)
     first = figures.loc[(figures["difference"].abs() / reach).sort_values(ascending=False, kind="stable").index[:NAMED]]
-    sentences = []
+    found = []
     for row in first.itertuples():
         figure = FIGURES.get(row.figure)
         old, new = (figure.show(each) if figure else f"{each:.1%}" for each in (row.old, row.new))
-        if new.endswith("%") and f"{row.old:.0%}" != f"{row.new:.0%}":
-            old, new = f"{100 * row.old:.0f}", f"{100 * row.new:.0f} of 100"
-        sentences.append(f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')} ({new}, not {old})")
-    return ", ".join(sentences) + (" and others" if len(figures) > NAMED else "")
+        found.append((f"{row.title.removeprefix('… ')}{' of f' * (row.model == 'f')}", f"{old} → {new}"))
+    return tuple(found)
 
 
 def far_beyond_chance(figures: pd.DataFrame) -> pd.Series:

@@ -71,10 +71,7 @@ def test_what_it_would_take():
     assert one("changed", 0.05, Measured(0.062, (0.055, 0.07), whole=1000))["takes"] == "12 changes too many"
     assert one("accuracy_lost", 0.01, Measured(0.011, (0.0, 0.02), whole=1000))["takes"] == "1 right decision too few"
     assert one("p_rule", 0.8, Measured(0.75, (0.7, 0.78)))["takes"] == "0.050 too low"
-    assert (
-        one("right", 0.5, Measured(0.4, (0.3, 0.45), whole=50))["takes"]
-        == "5 changes right by the record too few, of the same 50"
-    )
+    assert one("right", 0.5, Measured(0.4, (0.3, 0.45), whole=50))["takes"] == "5 right changes too few, of the same 50"
     assert one("p_rule", 0.8, Measured(0.9, (0.85, 0.95)))["takes"] == ""
 
 

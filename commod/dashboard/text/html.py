@@ -24,6 +24,7 @@ from commod.explain.concepts import in_percent
 from commod.wording import with_capital
 
 MAX_BARS = 8
+SHOWN_FROM = 0.005  # of what a feature does; less is rounded to 0.00
 
 
 class _OneLine(Extension):
@@ -101,7 +102,7 @@ def cards_of(loadings: pd.DataFrame, concepts: pd.DataFrame) -> dict[str, Any]:
     for name, row in zip(concepts.index, _records(concepts), strict=True):
         if row["features"] == 0:
             continue
-        shown = bars[name][:MAX_BARS]
+        shown = [bar for bar in bars[name] if abs(bar[1]) >= SHOWN_FROM][:MAX_BARS] or bars[name][:1]
         largest = max(abs(moves) for _, moves in shown)
         widths = [(label, moves, f"{50 * abs(moves) / largest:.1f}") for label, moves in shown]
         cards.append({**row, "name": name, "bars": widths, "more": len(bars[name]) - len(shown)})

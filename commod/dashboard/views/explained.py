@@ -268,10 +268,13 @@ def begin_shap(result: FitResult) -> Pending | None:
     if not result.keep("attributes", lambda: bool(result.loadings["loading"].any())):
         st.info(say("shap.nothing"), icon=":material/info:")
         return None
+    found = submit(tasks.shap(result))
+    if found.has():  # drawn over the one before: no gray copy of that stays
+        with found, deferred_paint(), st.container():
+            _draw(found.result())
+        return None
     place = st.empty()
-    section = st.container()
     place.skeleton(height=320)
-
     waiting = ""
 
     def show_progress(ticket: Ticket) -> None:
@@ -282,11 +285,10 @@ def begin_shap(result: FitResult) -> Pending | None:
             waiting = text
 
     def paint(ticket: Ticket) -> None:
-        with deferred_paint(), section:
-            place.empty()
+        with deferred_paint(), place.container():
             _draw(ticket.result())
 
-    return Pending(submit(tasks.shap(result)), paint, show_progress)
+    return Pending(found, paint, show_progress)
 
 
 def _draw(comparison: ShapComparison) -> None:

@@ -79,8 +79,8 @@ def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> 
 MAX_TILES = 4
 
 
-def draw_group_sizes(task: Task, *, note: str = "{rate:.1%} of them: {outcome}") -> None:
-    """The groups of a data set; below each its rate of positive labels, as `note` puts it."""
+def draw_group_sizes(task: Task) -> None:
+    """The groups of a data set; below each its rate of positive labels."""
     if len(task.groups) > MAX_TILES:
         _draw_table(task)
         return
@@ -88,7 +88,7 @@ def draw_group_sizes(task: Task, *, note: str = "{rate:.1%} of them: {outcome}")
     for code, group in enumerate(task.groups):
         y = task.y[task.sensitive == code]
         label, outcome = escape_markdown(group), escape_markdown(task.spec.outcomes[1])
-        said = note.format(outcome=outcome, rate=y.mean())  # neither good nor bad
+        said = f"{y.mean():.1%}: “{outcome}”"  # neither good nor bad
         cells.metric(label, f"{len(y):,}", said, delta_color="off", delta_arrow="off", border=True)
 
 

@@ -110,7 +110,10 @@ def test_four_groups_are_judged_as_two_are():
     found = {row[0]: row[1:] for row in tables(app)[TABLE]}
     assert "<strong>✗ fail</strong>" in found["A P-Rule of 0.8 or more"][1]  # f
     assert "meets 0 of 1 that applies" in found["All together"][1]
-    for wanted in ("At least 50% of the changes right by the record", "At least 80% of the changes happen again"):
+    for wanted in (
+        "At least 50% of the changes agree with the record",
+        "At least 80% of the changes survive retraining",
+    ):
         assert "<strong>– does not apply</strong>" in found[wanted][1]
     fill(app, who="Ada", role="head", why="So.")
     press(app, "Sign")

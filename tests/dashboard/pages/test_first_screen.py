@@ -148,7 +148,7 @@ def test_the_form_that_does_better_is_one_click_away_and_no_offer_leads_back():
     fine(ahead.click().run())
     after = last_good(app)
     assert after.settings.update == "decisions"
-    assert label.startswith("Another update does better: ")
+    assert label.startswith("Better update: ")
     assert ahead.help == f"count changes, λ\\_fair {after.settings.lambda_fair:g}"
     assert (fairness, accuracy) == (
         f"{after.path['fairness'].iloc[-1]:.3f}",

@@ -1,9 +1,11 @@
 """Every page and every widget, headless, with Streamlit's own test harness."""
 
 import threading
+from unittest.mock import MagicMock
 from urllib.parse import parse_qsl
 
 import pytest
+from streamlit.delta_generator import DeltaGenerator
 
 from commod.dashboard.model import training
 from commod.dashboard.model.training import fit_result
@@ -253,10 +255,14 @@ def test_two_sessions_with_equal_settings_train_once(monkeypatch):
 
 @pytest.mark.with_shap
 @pytest.mark.parametrize("f", ["logistic_regression", pytest.param("gradient_boosting", marks=pytest.mark.slow)])
-def test_shap_beside_commod(f):
+def test_shap_beside_commod(f, monkeypatch):
     app = fine(run(f=f))
     assert -1 <= float(figure(app, "Rank agreement of the two")) <= 1
     assert figure(app, "SHAP's five main features: the same each time").endswith("%")
+    skeleton = MagicMock()
+    monkeypatch.setattr(DeltaGenerator, "skeleton", skeleton)
+    fine(app.run())
+    assert not skeleton.called  # what is known is drawn over what is there
 
 
 def test_data_page():

@@ -151,7 +151,10 @@ def test_overlap_of_the_same_people_and_why_there_is_none(mixed):
     a, b = (result_of(tasks.fit(s)).changed_test for s in (defaults("german"), weak()))
     both, either = (a & b).sum(), (a | b).sum()
     told = words(mixed).replace("\\", "")
-    assert f"- A: A and B: B: both change {both} of the {either} that either changes ({both / either:.0%})." in told
+    assert (
+        f"- A: A and B: B: of the {either} people whom either changes, both change {both} ({both / either:.0%})."
+        in told
+    )
     assert "A: A and C: Tree" in told
     assert "D: EO:" not in told
     assert "Other pairs differ in data set, groups or split: their test people are not the same." in told

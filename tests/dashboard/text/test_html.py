@@ -38,6 +38,9 @@ def test_a_concept_that_nobody_shows_says_nothing_of_them():
     assert "Age &lt;b&gt;" in html
     assert "lowers it by 0.50" in html
     assert "1 of 2 concepts has no weight" in html
+    tiny = concept_cards(pd.concat([loadings, loadings.assign(label="Sex", contribution=0.004)]), concepts)
+    assert "by 0.00" not in tiny
+    assert "and 2 smaller ones" in tiny
 
 
 HOSTILE = "<script>alert(1)</script>&\"'"

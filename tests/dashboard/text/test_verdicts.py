@@ -50,7 +50,7 @@ def test_the_verdict_of_the_law_school():
 def test_no_headline_praises_what_makes_most_people_worse_off():
     told = verdict("en", TASKS["law_school"], DP, ROWS, Changes(4, 50, 40), 0.2)
     assert told.startswith("More equal, by taking away: ")
-    assert told.endswith("50 of 54 changes leave somebody worse off.")
+    assert told.endswith("Of 54 changes, 50 leave somebody worse off.")
 
 
 def test_of_many_groups_small_ones_are_not_named():

@@ -9,6 +9,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.link import rules_of
 from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.settings import features_of
+from commod.dashboard.views.checks import first_capital
 from commod.decisions import DIRECTIONS, RULES, Requirements, RequirementsError, Rule
 
 # One click that shows how it goes: the rule of thumb for hiring in the United States.
@@ -28,7 +29,7 @@ def draw_requirements() -> None:
         "Switch on what the model must do, then set the numbers.",
         list(rules),
         selection_mode="multi",
-        format_func=lambda name: rules[name].words.format("…"),
+        format_func=lambda name: first_capital(rules[name].wanted(required.limits.get(name, rules[name].default))),
         **mirrored("required", list(required.limits), _switch),
     )
     st.caption(f"P-Rule: {RULES['p_rule'].meaning}")

@@ -1,6 +1,6 @@
 """Then and now: whether it still holds, what is required, and what moved."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,7 +24,7 @@ ADVICE = {
 
 
 def draw_outcome(found: Watched, judged: Judged, *, demo: bool) -> None:
-    """The verdict, why, what to do, the main figure, and who is left out."""
+    """The verdict, why, what to do, and who is left out."""
     outcome = judged.outcome
     boxes = {
         "holds": (st.success, ":material/check:"),
@@ -36,15 +36,14 @@ def draw_outcome(found: Watched, judged: Judged, *, demo: bool) -> None:
     is_other = judged.signature is not None and not judged.signature["agrees"].all()
     advice = "Bring the model that was signed." if is_other else ADVICE[kind]
     box(f"**{'Demo: ' * demo}{outcome.title}.** {escape_markdown(outcome.why)}\n\n**What to do:** {advice}", icon=icon)
-    st.markdown(escape_markdown(judged.headline))
     if judged.left_out:
         st.caption(escape_markdown(judged.left_out))
     for notice in found.notices:
         st.info(escape_markdown(notice), icon=":material/info:")
 
 
-def draw_tiles(found: Watched) -> None:
-    """The key figures of g as tiles, each with how far it moved."""
+def draw_tiles(found: Watched, furthest: Sequence[tuple[str, str]]) -> None:
+    """What moved `furthest` and the key figures of g as tiles: then and now, and whether chance may explain it."""
     criterion = CRITERIA.get(found.fairness)
     rows = found.figures.set_index(["figure", "model"])
     tiles = []
@@ -57,11 +56,16 @@ def draw_tiles(found: Watched) -> None:
             # A minus sign, not a hyphen: Streamlit then has to be told the way and the colour.
             way, better = ("down", "inverse") if row["difference"] < 0 else ("up", "normal")
             color = {"off": "off", better: "green"}.get(tile["delta_color"], "red")
-            delta = {"delta": tile["delta"].replace("-", "−"), "delta_color": color}
-            tiles.append(tile | delta | {"delta_arrow": way if row["moved"] else "off"})
-    for cell, tile in zip(st.columns(len(tiles), gap="small"), tiles, strict=True):
-        cell.metric(**tile)
-    st.caption(tip("later_tiles", old_people=found.old_people))
+            delta = {"delta": tile["delta"].replace("-", "−"), "delta_description": BY_CHANCE[bool(row["moved"])]}
+            delta |= {"delta_color": color, "delta_arrow": way if row["moved"] else "off"}
+            tiles.append(tile | delta | {"value": f"{figure.show(row['old'])} → {tile['value']}"})
+    named = {tile["label"] for tile in tiles}
+    how = {"delta": BY_CHANCE[True], "delta_color": "orange", "delta_arrow": "off", "border": True}
+    others = [how | {"label": escape_markdown(name), "value": moved} for name, moved in furthest if name not in named]
+    for line in filter(None, (others, tiles)):
+        for cell, tile in zip(st.columns(len(line), gap="small"), line, strict=True):
+            cell.metric(**tile)
+    st.caption(tip("later_tiles", old_people=found.old_people, people=found.people))
 
 
 def draw_checked(judged: Judged, record: Mapping[str, Any] | None, signed: bool) -> None:
@@ -149,7 +153,7 @@ def draw_batch(
     """
     judged = judge(found, required, record)
     draw_outcome(found, judged, demo=demo)
-    draw_tiles(found)
+    draw_tiles(found, judged.outcome.furthest)
     if required or signed:
         draw_checked(judged, record, signed)
     draw_moved(found, judged.moved)

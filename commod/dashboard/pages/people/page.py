@@ -69,12 +69,13 @@ def _groups(result: FitResult) -> None:
     if result.has_many_groups:
         _table_of_groups(result)
         return
+    (_, better), (_, worse) = directions(result.task.spec)
     rows = [(escape_markdown(result.task.groups[int(code)]), row) for code, row in result.changes.iterrows()]
     for cell, (name, row) in zip(st.columns(len(rows), gap="small"), rows, strict=True):
         cell.metric(
             name,
             f"{row['changed']:,.0f} of {row['count']:,.0f}",
-            f"{in_percent(row['changed'] / row['count'])} changed",
+            f"{in_percent(row['changed'] / row['count'])}: {row[better]:,.0f} better off, {row[worse]:,.0f} worse off",
             delta_color="off",
             delta_arrow="off",
             border=True,

@@ -263,7 +263,7 @@ def _overlap(shown: Sequence[Shown]) -> None:
             continue
         a, b = one.result.changed_test, other.result.changed_test
         both, either = int((a & b).sum()), int((a | b).sum())
-        text = f"both change {both:,} of the {either:,} that either changes ({both / either:.0%})"
+        text = f"of the {either:,} people whom either changes, both change {both:,} ({both / either:.0%})"
         lines.append(f"{one.title} and {other.title}: {text if either else 'neither changes anybody'}.")
     if len(lines) < len(shown) * (len(shown) - 1) // 2:
         which = "Other pairs" if lines else "These runs"

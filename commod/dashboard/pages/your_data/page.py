@@ -192,7 +192,7 @@ def _in_use() -> None:
     text = f", {unknown:,} of them of an unknown group" * bool(unknown)
     text += f"; {sealed:,} more stay sealed until you decide" * bool(sealed)
     st.caption(f"All pages work on {count_of(len(task.y), 'row')} now{text}.")
-    draw_group_sizes(task, note="{rate:.1%}: {outcome}")
+    draw_group_sizes(task)
     for sentence in here.leaks if here.used is None else ():  # else they stand below
         st.warning(escape_markdown(sentence), icon=":material/warning:")
     if here.done:
