@@ -130,15 +130,9 @@ class RoomStore:
     def open_room(self, lesson: str, *, caller: str = "") -> Opened:
         """A new room for a lesson. Rooms are bounded in number, and in how many one caller opens."""
         self._sweep_now_and_then()
+        lesson = checked_word(lesson)
         if not self._opened.take(caller):
             raise RoomError("opened_too_many")
-        try:
-            return self._open(checked_word(lesson))
-        except RoomError:
-            self._opened.give_back(caller)
-            raise
-
-    def _open(self, lesson: str) -> Opened:
         secret, now = secrets.token_urlsafe(SECRET_BYTES), self._clock()
         with self._writing() as connection:
             taken = set(connection.execute(select(rooms.c.code)).scalars())
