@@ -2,10 +2,11 @@
 
 import tomllib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["MissingExtraError", "needs_extra", "shipped", "unreadable_settings"]
+__all__ = ["MissingExtraError", "needs_extra", "shipped", "unreadable_settings", "versions_of"]
 
 
 class MissingExtraError(ImportError, ValueError):
@@ -39,6 +40,15 @@ def shipped(name: str) -> Path:
     """
     inside = Path(__file__).parent / "explorer"
     return (inside if inside.is_dir() else Path(__file__).parents[1]) / name
+
+
+def versions_of(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of those packages that are installed."""
+    found = {}
+    for name in packages:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def unreadable_settings(files: Iterable[Path]) -> str:

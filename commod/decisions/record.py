@@ -9,9 +9,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import date
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 import numpy as np
@@ -24,6 +22,7 @@ from commod.decisions.requirements import RULES, Requirements
 from commod.decisions.verdicts import VERDICTS, check_requirements
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Cell
+from commod.installation import versions_of
 from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.competitors import METHODS
@@ -232,11 +231,7 @@ def recorded_figures(scene: Scene, decisions: np.ndarray) -> dict[str, float | N
 
 def versions() -> dict[str, str]:
     """Of the software that decides what a model is."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+    return {"python": platform.python_version()} | versions_of(PACKAGES)
 
 
 def _seal(content: Mapping[str, Any], *without: str) -> str:

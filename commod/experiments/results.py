@@ -2,8 +2,6 @@
 
 import json
 import platform
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from commod.datasets import data_directory
+from commod.installation import versions_of
 
 __all__ = ["read_result", "results_directory", "write_result"]
 
@@ -25,11 +24,7 @@ def results_directory() -> Path:
 
 def write_result(frame: pd.DataFrame, path: Path, about: dict[str, Any]) -> None:
     """Write a frame with its settings, seeds and versions inside; the same content gives the same file."""
-    versions = {}
-    for name in PACKAGES:
-        with suppress(PackageNotFoundError):  # torch, where no method needed it
-            versions[name] = version(name)
-    described = {**about, "python": platform.python_version(), "versions": versions}
+    described = {**about, "python": platform.python_version(), "versions": versions_of(PACKAGES)}
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({"commod": json.dumps(described, sort_keys=True)})
     path.parent.mkdir(parents=True, exist_ok=True)

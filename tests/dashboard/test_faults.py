@@ -144,9 +144,9 @@ def test_uploaded_data_go_when_their_session_was_closed_and_does_not_come_back(m
     assert drafts[0].table is None
     assert (drafts[0].uploads, drafts[0].leaks) == (4, [])  # a new, empty uploader
     assert "guesses" not in vars(drafts[0])
-    assert not drafts[0].is_own_data
+    assert not drafts[0].size
     assert is_known(back.name)
-    assert drafts[1].is_own_data
+    assert drafts[1].size
     back.forget()
     drafts[1].forget()
 

@@ -19,24 +19,11 @@ class Buckets:
     def take(self, key: str) -> bool:
         """Take a token; False if there is none."""
         with self._lock:
-            left = self._now_left(key)
-            if left >= 1:
-                self._keep(key, left - 1)
-            else:
-                self._left.move_to_end(key)
-            return left >= 1
-
-    def give_back(self, key: str) -> None:
-        """Put a token back that was taken for something which does not count."""
-        with self._lock:
-            self._keep(key, min(self._burst, self._now_left(key) + 1))
-
-    def _now_left(self, key: str) -> float:
-        left, then = self._left.get(key, (self._burst, 0.0))
-        return min(self._burst, left + (self._clock() - then) * self._per_second)
-
-    def _keep(self, key: str, left: float) -> None:
-        self._left[key] = left, self._clock()
-        self._left.move_to_end(key)
-        if len(self._left) > MOST_BUCKETS:
-            self._left.popitem(last=False)
+            now = self._clock()
+            left, then = self._left.pop(key, (self._burst, now))
+            left = min(self._burst, left + (now - then) * self._per_second)
+            has_one = left >= 1
+            self._left[key] = left - has_one, now
+            if len(self._left) > MOST_BUCKETS:
+                self._left.popitem(last=False)
+            return has_one

@@ -5,10 +5,9 @@ import math
 import secrets
 import sqlite3
 import time
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -58,9 +57,8 @@ SEEN_EVERY = 5.0
 SWEEP_EVERY = 60.0
 SLOW_SECONDS = 5.0  # until a network that has tried many wrong codes reads of the next that it is wrong
 
-# What others have changed, and who is still there, is seen so many seconds later at most.
+# What others have changed is seen so many seconds later at most. A room of 200 people takes some 2 ms to read.
 LOOK_SECONDS = 0.5
-PRESENCE_SECONDS = 5.0
 HERE_SECONDS = 30.0  # who was seen so many seconds ago is still there
 
 _EVERYBODY = "everybody"
@@ -81,12 +79,10 @@ class Leading(TypedDict, total=False):
 
 @dataclass
 class _Kept:
-    """A room as it was last read or written. The lock lets one of those who look read for all."""
+    """A room as it was last read or written, and when that was."""
 
-    lock: Lock = field(default_factory=Lock)
-    room: Room | None = None
-    checked: float = -math.inf
-    read: float = -math.inf
+    room: Room
+    checked: float
 
 
 class RoomStore:
@@ -114,7 +110,8 @@ class RoomStore:
         self._is_sqlite = self._reader.dialect.name == "sqlite"
         # SQLite takes one writer at a time, and lets those of a process who wait sleep: a lock wakes them at once.
         self._turn = Lock() if self._is_sqlite else nullcontext()
-        self._kept: dict[str, _Kept] = defaultdict(_Kept)
+        self._kept: dict[str, _Kept] = {}
+        self._keeping = Lock()
         self._hours, self._most_rooms, self._wait = hours, most_rooms, wait
         self._swept = -math.inf
         self._messages = Buckets(burst=20, per_second=4.0, clock=steady)  # by seat
@@ -130,15 +127,9 @@ class RoomStore:
     def open_room(self, lesson: str, *, caller: str = "") -> Opened:
         """A new room for a lesson. Rooms are bounded in number, and in how many one caller opens."""
         self._sweep_now_and_then()
+        lesson = checked_word(lesson)
         if not self._opened.take(caller):
             raise RoomError("opened_too_many")
-        try:
-            return self._open(checked_word(lesson))
-        except RoomError:
-            self._opened.give_back(caller)
-            raise
-
-    def _open(self, lesson: str) -> Opened:
         secret, now = secrets.token_urlsafe(SECRET_BYTES), self._clock()
         with self._writing() as connection:
             taken = set(connection.execute(select(rooms.c.code)).scalars())
@@ -146,8 +137,8 @@ class RoomStore:
                 raise RoomError("too_many_rooms", most=self._most_rooms)
             code = next(code for code in iter(new_code, "") if code not in taken)
             room = Room(code, hash_of(secret), now, now + 3600 * self._hours, lesson, MOST_PEOPLE)
-            values = {"version": room.version, "expires": room.expires, "document": encode(room)}
-            connection.execute(insert(rooms).values(code=code, secret=room.secret, **values))
+            values = {"secret": room.secret, "expires": room.expires, "document": encode(room)}
+            connection.execute(insert(rooms).values(code=code, **values))
         return Opened(code, secret)
 
     def join(self, code: str, nickname: str | None, *, browser: str, caller: str, language: str = FIRST) -> Seat:
@@ -219,28 +210,32 @@ class RoomStore:
         return Here(Seat(room.code, token, person.name, person.leads, person.number, key), room, person)
 
     def read(self, code: str) -> Room:
-        """The room as it is, or was half a second ago; what was changed by this store is there at once.
-
-        It is the same object as before if nothing has changed. Who is here may be five seconds old. Whoever comes while
-        another reads the room does not wait for it: on a server that has much to do, all pages would stand in line.
-        """
-        code = self._tidy(code)
-        kept = self._kept[code]
-        if kept.room is None:
-            kept.lock.acquire()
-        elif not kept.lock.acquire(blocking=False):
-            return kept.room
+        """The room as it is, or was half a second ago; what was changed by this store is there at once."""
+        code, now = self._tidy(code), self._steady()
+        if (kept := self._kept.get(code)) is not None:
+            if now - kept.checked < LOOK_SECONDS:
+                return kept.room
+            kept.checked = now  # whoever comes meanwhile need not look, too
         try:
-            now = self._steady()
-            if kept.room is None or now - kept.checked >= LOOK_SECONDS:
-                kept.checked = now
-                kept.room = self._read(code, kept)
-            return kept.room
+            with self._reading() as connection:
+                found = select(rooms.c.document).where(rooms.c.code == code, rooms.c.expires > self._clock())
+                document = connection.execute(found).scalar()
+            if document is None:
+                raise RoomError("no_room")
         except RoomError:
             self._kept.pop(code, None)
             raise
-        finally:
-            kept.lock.release()
+        return self._keep(decode(document, type=Room))
+
+    def _keep(self, room: Room) -> Room:
+        """Keep a room as it is now, with who is here in place of when; another thread may have kept a later one."""
+        for person in room.people:
+            person.here, person.seen = person.seen > self._clock() - HERE_SECONDS, 0.0
+        with self._keeping:
+            kept = self._kept.get(room.code)
+            if kept is None or kept.room.version <= room.version:
+                kept = self._kept[room.code] = _Kept(room, self._steady())
+            return kept.room
 
     def seen(self, seat: Seat) -> None:
         """Heartbeat of a seat; written to the database in batches."""
@@ -441,10 +436,7 @@ class RoomStore:
             yield room
             room.version += 1
             write(connection, room)
-        kept = self._kept[room.code]
-        with kept.lock:
-            if kept.room is None or kept.room.version < room.version:  # or somebody has written meanwhile
-                kept.room = _with_presence(room, self._clock())
+        self._keep(room)
 
     @contextmanager
     def _changing(
@@ -465,30 +457,6 @@ class RoomStore:
             # Where others keep it busy, the next time will do.
             with suppress(SQLAlchemyError, sqlite3.Error), closing(self._reader.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def _read(self, code: str, kept: _Kept) -> Room:
-        """The room as it is in the database; the same object as before if nothing has changed there."""
-        now = self._clock()
-        which = (rooms.c.code == code, rooms.c.expires > now)
-        with self._reading() as connection:
-            version = connection.execute(select(rooms.c.version).where(*which)).scalar()
-            fresh = kept.room is not None and kept.room.version == version
-            if fresh and kept.checked - kept.read < PRESENCE_SECONDS:
-                assert kept.room is not None
-                return kept.room
-            document = connection.execute(select(rooms.c.document).where(*which)).scalar()
-        if document is None:
-            raise RoomError("no_room")
-        kept.read = kept.checked
-        room = _with_presence(decode(document, type=Room), now)
-        return kept.room if kept.room == room else room
-
-
-def _with_presence(room: Room, now: float) -> Room:
-    """The room with who is here in place of when: it is the same as long as the same people are."""
-    for person in room.people:
-        person.here, person.seen = person.seen > now - HERE_SECONDS, 0.0
-    return room
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from sqlalchemy.exc import ArgumentError
 from commod.dashboard.rooms.contents import Room, RoomError
 from commod.installation import needs_extra
 
-VERSION = 4
+VERSION = 5
 # Of earlier versions, whose rooms end when a newer program opens their database: a room lives for a day.
 _OLD_TABLES = ("votes", "questions", "revealed", "guesses", "people", "rooms")
 BUSY_SECONDS = 5
@@ -28,7 +28,6 @@ rooms = sa.Table(
     metadata,
     sa.Column("code", sa.String(9), primary_key=True),
     sa.Column("secret", sa.String(64), nullable=False, unique=True),  # its hash
-    sa.Column("version", sa.Integer, nullable=False),
     sa.Column("expires", sa.Double, nullable=False, index=True),
     sa.Column("document", sa.LargeBinary, nullable=False),  # the `Room` as JSON
 )
@@ -43,7 +42,7 @@ def locked(connection: sa.Connection, which: Any, now: float) -> Room | None:
 
 def write(connection: sa.Connection, room: Room) -> None:
     """Put a room that is locked in place of what the database has of it."""
-    values = {"version": room.version, "secret": room.secret, "document": encode(room)}
+    values = {"secret": room.secret, "document": encode(room)}
     connection.execute(sa.update(rooms).where(rooms.c.code == room.code).values(**values))
 
 

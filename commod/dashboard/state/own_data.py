@@ -43,11 +43,6 @@ class Held:
         if size:
             _count(self)
 
-    @property
-    def is_own_data(self) -> bool:
-        """Whether there is anything in it: a session that has such is kept longest (server/kept_sessions.py)."""
-        return self.size > 0
-
     def forget(self) -> None:
         """Drop the data and everything that was computed from them."""
         with _lock:

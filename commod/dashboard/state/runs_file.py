@@ -6,7 +6,7 @@ The file is JSON::
      "runs": [{"name": "…", "settings": {"data": "law_school", …}, "figures": {"f": {…}, "g": {…}},
                "requirements": {"p_rule": 0.8}}]}
 
-``settings`` holds every field of `Settings`; ``figures`` may be null, and lack one that was declared later;
+``settings`` holds every field of `Settings`; ``figures`` are for people and other programs, and may be null;
 ``requirements`` is there if anything was required. What is read comes from anybody: whatever it holds, it gives runs
 that are valid, and a sentence for each one that is not.
 """
@@ -36,7 +36,7 @@ from commod.dashboard.state.settings import (
 )
 from commod.datasets import TASKS, damaged_files
 from commod.decisions import Requirements, RequirementsError
-from commod.metrics.figures import CRITERIA, FIGURES, Figure, key_figures
+from commod.metrics.figures import CRITERIA, key_figures
 from commod.uploads.json_file import JsonError, place_and_reason, read_json
 
 MAX_RUNS = 24
@@ -45,8 +45,6 @@ MAX_BYTES = 2**20
 MAX_LINK = 16_000  # characters; 24 runs with long names need half of it
 MAX_SENTENCES = 5  # about single runs; the rest are counted
 FORMAT, VERSION = "commod-runs", 1
-# Equal to the last digit is too much to ask of another machine.
-TOLERANCE = 1e-9
 
 # Model (f, g) to figure to value; None where a figure is not defined.
 Figures = dict[str, dict[str, float | None]]
@@ -57,20 +55,11 @@ class RunsFileError(ValueError):
 
 
 @dataclass(frozen=True)
-class ClaimedFigures:
-    """What a file says of a run: its figures, and the version of the library that counted them."""
-
-    figures: Figures
-    library: str
-
-
-@dataclass(frozen=True)
 class Run:
     """A model with a name."""
 
     name: str
     settings: Settings
-    claim: ClaimedFigures | None = None
     requirements: Requirements = field(default_factory=Requirements)
 
     @property
@@ -114,48 +103,14 @@ def default_name(settings: Settings) -> str:
 # ---- figures ----
 
 
-def _figures_of(model: str) -> list[Figure]:
-    return [figure for figure in key_figures() if model == "g" or not figure.of_change]
-
-
 def figures_of_run(frame: pd.DataFrame) -> Figures:
     """The figures of f and g that go into a file, out of those of a fit."""
     found: Figures = {}
     for model in ("f", "g"):
-        values = {figure.name: float(frame[model].get(figure.name, math.nan)) for figure in _figures_of(model)}
+        figures = [figure for figure in key_figures() if model == "g" or not figure.of_change]
+        values = {figure.name: float(frame[model].get(figure.name, math.nan)) for figure in figures}
         found[model] = {name: value if math.isfinite(value) else None for name, value in values.items()}
     return found
-
-
-def differing_figures(claimed: Figures, here: Figures) -> list[str]:
-    """Which figures of a file are not those found here, in words."""
-
-    def shown(value: float | None) -> str:
-        return "not defined" if value is None else f"{value:.6g}"
-
-    def same(said: float | None, found: float | None) -> bool:
-        return said is found if said is None or found is None else abs(said - found) <= TOLERANCE
-
-    sentences = []
-    for model, values in claimed.items():
-        for name, said in values.items():
-            found, figure = here[model][name], FIGURES[name]
-            if not same(said, found):
-                share = "share of " if figure.of_change and figure.percent else ""
-                what = f"{share}{figure.in_sentence} of {model}"
-                sentences.append(f"{what} is {shown(said)} in the file and {shown(found)} here")
-    return sentences
-
-
-def _read_figures(value: Any) -> Figures | None:
-    """The figures of a file that are known here; None if it holds something else."""
-    try:
-        found = msgspec.convert(value, Figures)
-        read = {model: [figure.name for figure in _figures_of(model) if figure.name in found[model]] for model in "fg"}
-    except (msgspec.ValidationError, KeyError):
-        return None
-    figures = {model: {name: found[model][name] for name in names} for model, names in read.items()}
-    return figures if any(figures.values()) else None
 
 
 # ---- the file ----
@@ -193,12 +148,10 @@ def read_runs(content: bytes) -> tuple[list[Run], list[str]]:
     entries = document.get("runs")
     if not isinstance(entries, list) or not entries:
         raise RunsFileError("There are no runs in this file. Pin a model or two before downloading it.")
-    library = document.get("library")
-    library = clean_line(library, 20) if isinstance(library, str) else ""
     runs: list[Run] = []
     problems: list[str] = []
     for place, entry in enumerate(entries[:MAX_RUNS], start=1):
-        run, said = _read_run(entry, place, library)
+        run, said = _read_run(entry, place)
         if run is not None:
             runs.append(replace(run, name=unique_name(run.name, {other.name for other in runs})))
         problems += said
@@ -225,7 +178,7 @@ class _Entry(msgspec.Struct):
     settings: _Settings  # type: ignore[valid-type]
 
 
-def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[str]]:
+def _read_run(entry: Any, place: int) -> tuple[Run | None, list[str]]:
     named = entry.get("name") if isinstance(entry, dict) else None
     name = (clean_line(named, MAX_NAME) if isinstance(named, str) else "") or f"Run {place}"
     try:
@@ -239,17 +192,12 @@ def _read_run(entry: Any, place: int, library: str) -> tuple[Run | None, list[st
     texts = {key: value if isinstance(value, str) else repr(value) for key, value in settings.items()}
     read, notices = from_link(texts)
     said = [f"“{name}”: {notice.replace('The link asks', 'the file asks', 1)}" for notice in notices]
-    figures = _read_figures(entry.get("figures"))
-    if figures is None and entry.get("figures") is not None:
-        said.append(f"“{name}” is taken, but its figures in the file cannot be read; they are counted anew.")
-    # Figures of a setting that is not on the sliders are those of another model.
-    claim = ClaimedFigures(figures, library) if figures is not None and not notices else None
     required = Requirements()
     try:
         required = Requirements.from_plain(entry.get("requirements") or {})
     except RequirementsError as error:
         said.append(f"“{name}” is taken without what was required of it. {error}")
-    return Run(name, read, claim, required), said
+    return Run(name, read, required), said
 
 
 def _wrong_choice(settings: dict[str, Any]) -> str:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from commod import __version__
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model import training
@@ -281,19 +280,6 @@ def test_import_joins_what_is_there():
         "runs.json: The file is no JSON: choose one that holds a file of saved runs, as it was downloaded.",
     ]
     assert saved(app) == ["Weak", "Weak (2)"]
-
-
-def test_figures_of_another_version_are_told():
-    figures = result_of(tasks.fit(weak())).figures
-    here = {m: {n: float(figures.loc[n, m]) for n in ("accuracy", "p_rule", "dm")} for m in "fg"}
-    here["g"]["change_rate"] = float(figures.loc["change_rate", "g"])
-    app = fine(upload(run(PAGE), exported(Run("W", weak()), figures={weak().model(): here})))
-    assert not app.warning
-    here["g"]["p_rule"] += 1e-6
-    content = exported(Run("W", weak()), figures={weak().model(): here})
-    app = fine(upload(run(PAGE), content.replace(f'"library": "{__version__}"'.encode(), b'"library": "0.0.9"')))
-    (warning,) = told(app)[1:]
-    assert warning.startswith("The file of “W” was made by another version (commod 0.0.9): P-Rule of g is ")
 
 
 def test_the_export_holds_figures_of_all():

@@ -16,7 +16,7 @@ from sqlalchemy import inspect, select, text
 from commod.dashboard import rooms
 from commod.dashboard.rooms import schema
 from commod.dashboard.rooms.contents import RoomError
-from commod.dashboard.rooms.room_store import LOOK_SECONDS, PRESENCE_SECONDS, SEEN_EVERY, RoomStore
+from commod.dashboard.rooms.room_store import LOOK_SECONDS, SEEN_EVERY, RoomStore
 from tests.dashboard.rooms.conftest import Clock
 from tests.dashboard.rooms.test_room_store import FIGURES, LINK, join, opened, refused
 from tests.waiting import PATIENCE, wait_until
@@ -185,7 +185,7 @@ def test_a_clock_that_jumps_changes_no_vote_and_opens_no_flood(database, jump):
     store.seen(ana)
     steady.wait(SEEN_EVERY)
     store.seen(ana)
-    steady.wait(PRESENCE_SECONDS)
+    steady.wait(LOOK_SECONDS)
     assert "Ana" in [person.name for person in store.read(room.code).taking_part]
     now.wait(24 * 3600 - jump)
     with refused("no_room"):
@@ -293,7 +293,7 @@ def test_an_older_database_is_emptied_and_used(make_store):
     store.dispose()
     with store._writer.begin() as connection:
         connection.execute(text("CREATE TABLE people (code VARCHAR(9), name TEXT)"))
-        connection.execute(text("UPDATE schema_version SET version = 3"))
+        connection.execute(text("UPDATE schema_version SET version = 4"))
     newer = make_store()
     with refused("no_room"):
         newer.read(room.code)
@@ -308,9 +308,9 @@ def test_an_older_database_is_emptied_and_used(make_store):
 def test_a_newer_database_is_left_alone(make_store):
     store = make_store()
     with store._writer.begin() as connection:
-        connection.execute(text("UPDATE schema_version SET version = 5"))
+        connection.execute(text("UPDATE schema_version SET version = 6"))
     with pytest.raises(
-        RoomError, match="newer version of this program saved the rooms .tables version 5; this one reads 4"
+        RoomError, match="newer version of this program saved the rooms .tables version 6; this one reads 5"
     ):
         make_store()
 

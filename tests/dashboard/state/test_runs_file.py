@@ -1,7 +1,6 @@
 """The file and the link of saved runs: what is written is read again, and whatever else is read gets a sentence."""
 
 import json
-import math
 from dataclasses import asdict, replace
 
 import pandas as pd
@@ -9,17 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commod import __version__
 from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.runs_file import (
     MAX_BYTES,
     MAX_NAME,
     MAX_RUNS,
-    ClaimedFigures,
     Run,
     RunsFileError,
     default_name,
-    differing_figures,
     figures_of_run,
     read_link,
     read_runs,
@@ -124,7 +120,7 @@ def test_figures_come_along():
     content = write_runs([run], {run.settings.model(): FIGURES})
     (read,), problems = read_runs(content.encode())
     assert not problems
-    assert read.claim == ClaimedFigures(FIGURES, __version__)
+    assert read == run
     assert json.loads(content)["runs"][0]["figures"] == FIGURES
 
 
@@ -184,17 +180,10 @@ def test_a_number_of_many_digits_is_refused(digits):
         read_runs(content)
 
 
-def test_a_number_beside_its_grid_is_moved_and_its_figures_are_left_aside():
+def test_a_number_beside_its_grid_is_moved():
     (run,), (problem,) = read_runs(json.dumps(document(lambda_fair=2.3)).encode())
     assert run == Run("A", replace(Settings(), lambda_fair=2.25))
     assert problem == "“A”: the file asks for λ_fair = “2.3”, which is not on its slider: 2.25 is used."
-
-
-@pytest.mark.parametrize("figures", [3, {}, {"f": {}, "g": {}}, {"f": FIGURES["f"], "g": FIGURES["g"] | {"dm": "x"}}])
-def test_figures_that_cannot_be_read_are_counted_anew(figures):
-    (run,), (problem,) = read_runs(json.dumps(entry(figures=figures)).encode())
-    assert run.claim is None
-    assert "counted anew" in problem
 
 
 def test_many_runs_and_many_problems_are_counted():
@@ -244,39 +233,23 @@ def test_what_is_required_comes_along_and_what_is_no_requirement_is_named():
     (run,), problems = read_runs(json.dumps(entry(requirements=required.plain)).encode())
     assert (run.requirements, problems) == (required, [])
     (run,), (problem,) = read_runs(json.dumps(entry(requirements={"p_rule": 3})).encode())
-    assert run == Run("A", Settings(), run.claim)
+    assert run == Run("A", Settings())
     assert problem.startswith("“A” is taken without what was required of it. “P-Rule at least” takes a number")
     (run,), (problem,) = read_link("a*law_school*k-3*req-colour:red")
     assert run == Run("a", replace(Settings(), k=3))
     assert problem.startswith("“a”: the requirements of the link are left out. There is no requirement 'colour'")
 
 
-def test_figures_that_differ_are_named():
-    here = {"f": FIGURES["f"] | {"dm": None}, "g": FIGURES["g"] | {"p_rule": 0.5 + 1e-12, "accuracy": 0.75}}
-    assert differing_figures(FIGURES, FIGURES) == []
-    assert differing_figures(FIGURES, here) == [
-        "disparate mistreatment of f is 0.5 in the file and not defined here",
-        "accuracy of g is 0.5 in the file and 0.75 here",
-    ]
-    assert math.isclose(here["g"]["p_rule"], 0.5)
-
-
-def test_a_figure_that_is_declared_later_is_written_and_old_files_are_read(monkeypatch):
-    old = json.dumps(document()).encode()
+def test_a_figure_that_is_declared_later_is_counted(monkeypatch):
     named = {"accuracy": 0.5, "p_rule": 0.5, "dm": 0.5, "change_rate": 0.5}
     frame = pd.DataFrame({"f": named | {"change_rate": 0.0}, "g": named})
     figure = Figure("balance", "Balanced accuracy", "Mean of the rates.", lambda counts: counts, percent=True, key=True)
     monkeypatch.setitem(FIGURES_OF_MODELS, "balance", figure)
     here = figures_of_run(pd.concat([frame, pd.DataFrame({"f": 0.25, "g": 0.75}, index=["balance"])]))
     assert here == {model: values | {"balance": here[model]["balance"]} for model, values in FIGURES.items()}
-    run = Run("A", Settings())
-    (again,), problems = read_runs(write_runs([run], {run.settings: here}).encode())
-    assert not problems
-    assert again.claim.figures == here
-    (run,), problems = read_runs(old)
-    assert not problems
-    assert run.claim.figures == FIGURES
-    assert differing_figures(run.claim.figures, here) == []
-    other = here | {"g": here["g"] | {"balance": 0.5}}
-    assert differing_figures(here, other) == ["balanced accuracy of g is 0.75 in the file and 0.5 here"]
     assert figures_of_run(frame)["g"]["balance"] is None  # not defined on these rows
+
+
+@pytest.mark.parametrize("figures", [3, {}, {"f": {}, "g": {"p_rule": "x"}}])
+def test_figures_in_a_file_are_not_read(figures):
+    assert read_runs(json.dumps(entry(figures=figures)).encode()) == ([Run("A", Settings())], [])

@@ -112,7 +112,7 @@ class LaterFiles:
 
     @property
     def is_own_data(self) -> bool:
-        """Whether anybody's file is in it: such a session is kept longest."""
+        """Whether anybody's model or batch is in it."""
         return self.model.file is not None or self.batch.file is not None
 
 

@@ -14,7 +14,7 @@ from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, get, result_of, submit, wait
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import saved_runs, session
-from commod.dashboard.state.runs_file import Run, differing_figures, figures_of_run
+from commod.dashboard.state.runs_file import Run, figures_of_run
 from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import CONTROLS, Settings, described
 from commod.dashboard.text.escape import escape_markdown
@@ -70,7 +70,7 @@ def train_compared(chosen: Sequence[Run]) -> list[Shown]:
 
 
 def train_rest(place: Any) -> None:
-    """Count the figures of runs that are not compared, for the table, the file and the check."""
+    """Count the figures of runs that are not compared, for the table and the file."""
     here = shelf()
     missing = [run for run in here.runs if run.settings.model() not in here.figures]
     for i, run in enumerate(missing, start=1):
@@ -93,22 +93,6 @@ def _why_not(run: Run, error: Exception) -> str:
     """One sentence on a run that failed; of our own faults nothing is told."""
     reason = str(error) if isinstance(error, ValueError) else "it is our fault, not yours."
     return escape_markdown(f"“{run.name}” could not be trained: {reason}")
-
-
-def check_figures(place: Any) -> None:
-    """Say where figures of an imported file are not those found here."""
-    here = shelf()
-    with place.container():
-        for run in here.runs:
-            found = here.figures.get(run.settings.model())
-            if run.claim is None or found is None:
-                continue
-            differing = differing_figures(run.claim.figures, found)
-            maker = f" (commod {run.claim.library})" if run.claim.library else ""
-            sentence = f"The file of “{run.name}” was made by another version{maker}: {'; '.join(differing)}."
-            if differing:
-                text = f"{sentence} What is shown is what was trained here."
-                st.warning(escape_markdown(text), icon=":material/difference:")
 
 
 TABLE = "The runs side by side"

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from commod.dashboard.jobs.service import Pending, draw_pending
-from commod.dashboard.pages.runs.compare import check_figures, choose, side_by_side, train_compared, train_rest
+from commod.dashboard.pages.runs.compare import choose, side_by_side, train_compared, train_rest
 from commod.dashboard.state import saved_runs, session
 from commod.dashboard.state.runs_file import MAX_BYTES, MAX_NAME, Run, write_runs
 from commod.dashboard.state.saved_runs import shelf
@@ -45,7 +45,6 @@ def show() -> None:
         st.stop()
 
     _tell()
-    checked = st.empty()
     chosen = choose()
     shown = train_compared(chosen)
     checks: Callable[[], list[Pending]] = side_by_side(shown) if shown else list
@@ -62,7 +61,6 @@ def show() -> None:
     train_rest(progress)
     if table is not None:
         _overview(table)
-    check_figures(checked)
     _take_along()
     draw_pending(*checks())
 
