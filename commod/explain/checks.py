@@ -110,7 +110,7 @@ Mark = Literal["fine", "predicted", "look", "bad", "open"]
 # What a mark is called, and its sign. "open": nobody knows.
 MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
-    "predicted": ("not clearly below prediction", "="),
+    "predicted": ("not clearly fewer than expected", "="),
     "look": ("look closer", "!"),
     "bad": ("problem", "✗"),
     "open": ("not known", "–"),
@@ -170,8 +170,8 @@ CHECKS: dict[str, Check] = {
             direction=1,
             fine=0.0,
             bad=-0.05,
-            rated="Not clearly below prediction: if the share is below the one that f's own scores predict for these "
-            "people, chance can explain it. Problem: over 5 points below, beyond chance.",
+            rated="Not clearly fewer than expected: if the share is below the one that f's own scores predict for "
+            "these people, chance can explain it. Problem: over 5 points below, beyond chance.",
             why="If f is calibrated, a change is right with one minus f's probability, whoever is changed. Fewer "
             "means that g changed people f was right about.",
             best="predicted",
@@ -280,6 +280,8 @@ def check_record(record: pd.DataFrame) -> Answer:
     beyond = "more are right than chance explains" if low > 0 else "fewer are right than chance explains"
     rest = beyond if low > 0 or high < 0 else "the difference may be chance"
     text += f" By f's own probabilities it should be {in_percent(expected, 1)}; {rest}."
+    if expected < 0.5 and 2 * right < whole:
+        text += " f is mostly right about these people, so most changes undo a right decision."
     return _answer("right", right, whole, text, f"f predicts {in_percent(expected, 1)}", high)
 
 

@@ -1,5 +1,7 @@
 """Precomputed λ_fair paths of the data on people's screens: a new setting then takes a third of its time.
 
+What the pages about other methods ask for of the data that come with the app follows the first path.
+
 There is one path (`computation.path_points`) for each λ_ratio and λ_concepts. Their ends take a minute or two of a core
 for a small data set, and every λ_fair of each three to six: a new setting then takes a fifth of its time.
 """
@@ -7,7 +9,7 @@ for a small data set, and every λ_fair of each three to six: a new setting then
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from threading import Condition, Thread
 
@@ -17,6 +19,7 @@ from commod.dashboard.jobs import service, tasks
 from commod.dashboard.jobs.computation import ComputeTask, has_many_rows
 from commod.dashboard.jobs.scheduling import MOST_SCENES, QUIET, WANTED, prefetches
 from commod.dashboard.state.settings import Settings, neighbours_of
+from commod.datasets import is_shipped
 from commod.experiments.scene import has_trained
 
 _log = logging.getLogger(__name__)
@@ -32,13 +35,13 @@ class PathPrecomputer:
         for number in range(threads):
             Thread(target=self._serve, args=(number == 0,), name=f"paths-{number}", daemon=True).start()
 
-    def want(self, settings: Settings) -> None:
-        """Somebody looks at a model: any other path on its data may be needed next."""
+    def want(self, settings: Settings, pages: Sequence[ComputeTask] = ()) -> None:
+        """Somebody looks at a model: any other path on its data may be needed next, and what other pages ask for."""
         scene = replace(settings.model(), lambda_fair=0.0, lambda_ratio=0.0, lambda_concepts=0.0, k=1)
         with self._changed:
             begun = self._wanted[scene][2] if scene in self._wanted else set()
             here = replace(scene, lambda_ratio=settings.lambda_ratio, lambda_concepts=settings.lambda_concepts)
-            left = (path for path in paths_from(here) if path.key not in begun)
+            left = (path for path in paths_from(here, pages) if path.key not in begun)
             self._wanted[scene] = left, time.monotonic(), begun
             self._wanted.move_to_end(scene)
             while len(self._wanted) > MOST_SCENES:
@@ -76,10 +79,16 @@ class PathPrecomputer:
                     self._wanted.pop(scene, None)
 
 
-def paths_from(settings: Settings) -> Iterator[ComputeTask]:
-    """The path of this setting wholly, every other up to its end, and then each of them wholly."""
+def paths_from(settings: Settings, pages: Sequence[ComputeTask] = ()) -> Iterator[ComputeTask]:
+    """The path of this setting wholly, every other up to its end, and then each of them wholly.
+
+    What other `pages` ask for comes after the first of them; the last of it, which takes longest, after the ends.
+    """
     yield tasks.precompute(settings, wholly=True, near=True)
+    yield from map(tasks.ahead, pages[:-1])
     for wholly in (False, True):
+        if wholly:
+            yield from map(tasks.ahead, pages[-1:])
         for there in neighbours_of(settings):
             near = settings.lambda_ratio == there.lambda_ratio or settings.lambda_concepts == there.lambda_concepts
             yield tasks.precompute(there, wholly=wholly, near=near and not wholly)
@@ -90,7 +99,7 @@ def _precomputer() -> PathPrecomputer:
     return PathPrecomputer(max(1, service.queue().places["background"] - 1))
 
 
-def precompute_paths(settings: Settings) -> None:
-    """Have the paths of what is on this screen precomputed, unless each of them takes long."""
+def precompute_paths(settings: Settings, pages: Sequence[ComputeTask] = ()) -> None:
+    """Have the paths of what is on this screen, and what other `pages` need, precomputed, unless each takes long."""
     if prefetches("paths") and has_trained(settings.scene()) and not has_many_rows(settings.task_name):
-        _precomputer().want(settings)
+        _precomputer().want(settings, pages if is_shipped(settings.data) else ())

@@ -285,12 +285,13 @@ class WorkQueue:
                 self._asked = time.monotonic()
             job = self._jobs.get(key)
             if job is not None and job.is_prefetch and not stages[0].priority.is_prefetch:
-                if job.running:  # it may take its time in the background
+                if job.running and not stages[0].priority.in_background:  # it may take its time there
                     job = None
                 else:  # somebody asks for it now
                     self._dequeue(job)
                     job.stages = stages
-                    self._enqueue(job)
+                    if not job.running:
+                        self._enqueue(job)
             if job is None:
                 job = _Job(key, stages, self.cache.get(key) or ())
                 if not job.is_over:

@@ -111,6 +111,11 @@ def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> Compu
     return ComputeTask("precompute", settings.scene(), (*path, wholly), (step,))
 
 
+def ahead(task: ComputeTask) -> ComputeTask:
+    """The same, computed before it is requested."""
+    return replace(task, steps=(replace(task.steps[0], priority=Priority.PATHS),))
+
+
 # Settings name features of uploaded data.
 on_forget(lambda _: fit.cache_clear())
 on_forget(lambda _: precompute.cache_clear())

@@ -1,9 +1,10 @@
 """Which methods the Compare page draws, and waiting for their sweeps."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -34,8 +35,9 @@ BEST = ", best"
 # What limits COMMOD's update, as `commod.experiments.sweep.lines_of` takes it.
 Form = tuple[tuple[str, Any], ...]
 # What the paper compares, COMMOD counting decisions, and the Bayes rule of the paper's theory; the others are one click
-# away.
+# away. On Limits: COMMOD, and what takes a few seconds.
 USUAL = ("commod", "commod_decisions", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt", "bayes")
+QUICK = ("commod", "commod_decisions", "lpp", "oracle_lpp", "oracle")
 
 
 @dataclass
@@ -213,9 +215,15 @@ def _choose_of_family(title: str, members: list[str], key: str, take: Callable[[
     return list(picked)
 
 
+@cache
 def cost_of(name: str) -> float:
     """What a method's sweep costs, about, in models of the quickest."""
     return METHODS[name].cost * sum(map(len, lines_of(name)))
+
+
+def first_ours(names: Iterable[str]) -> list[str]:
+    """COMMOD, which all are compared with, then the quick ones: the picture fills while the slow ones are at work."""
+    return sorted(names, key=lambda name: (not METHODS[name].is_commod, cost_of(name)))
 
 
 def label_of(name: str) -> str:
@@ -260,6 +268,13 @@ def sweep_of(name: str, settings: Settings, form: Form = (), *, tuned: bool = Fa
     return tasks.sweep(settings, name, own + (tuned_form(settings.task_name, name, settings.fairness) if tuned else ()))
 
 
+def usual_sweeps(settings: Settings) -> list[ComputeTask]:
+    """What Compare and Limits ask for if nobody has chosen anything, as they order it."""
+    of_criterion = available_methods(settings.fairness, len(load_task(settings.task_name).groups))
+    names = first_ours(name for name in dict.fromkeys((*USUAL, *QUICK)) if name in of_criterion)
+    return [tasks.blind_limits(settings), *(sweep_of(name, settings, tuned=name in USUAL) for name in names)]
+
+
 def own_sweep(settings: Settings) -> ComputeTask:
     """The sweep of COMMOD in the form in use."""
     return sweep_of(own_method(settings), settings, own_form(settings))
@@ -297,8 +312,7 @@ def collect(
     Stop ends sweeps that nobody else waits for; what is done stays.
     """
     page = state()
-    # The quick ones first: the picture fills while the slow ones are at work.
-    missing = sorted((name for name in names if name not in found), key=cost_of)
+    missing = first_ours(name for name in names if name not in found)
     if not missing:
         return found
     if page.stopped:
@@ -323,9 +337,10 @@ def collect(
                 for name, one in left.items()
                 if one.progress
             ]
-            said.markdown(f"**{done} of {len(names)} methods are done.**")
+            said.markdown(f"**{done} of {len(names)} methods are done.** The picture grows with each.")
             share = (done + sum(ticket.progress for ticket in left.values())) / len(names)
-            bar.progress(min(share, 1.0), text=f"At work: {'; '.join(at_work)}" if at_work else "Waiting …")
+            text = f"At work: {'; '.join(at_work)}" if at_work else f"Next: {METHODS[next(iter(left))].title} …"
+            bar.progress(min(share, 1.0), text=text)
             return SLOW_POLL
 
         for name in watch(tickets, poll):

@@ -3,6 +3,7 @@
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from commod.dashboard.jobs.queue import JobStage, WorkQueue
 from commod.dashboard.jobs.scheduling import Priority
 from commod.dashboard.model.training import fit_on_path, fit_result, forget_warm_starts, solve_path
 from commod.dashboard.state.settings import GRIDS, defaults
+from commod.dashboard.views.methods import usual_sweeps
 from commod.datasets import add_task, forget_task, load_task
 from commod.experiments import prepare
 from commod.models import best_response
@@ -140,6 +142,31 @@ def test_every_path_is_precomputed_once_first_those_that_one_slider_leads_to():
     assert first == tasks.precompute(here, wholly=True)
 
 
+def test_what_other_pages_ask_for_follows_the_first_path_and_is_theirs(monkeypatch):
+    asked = usual_sweeps(SETTINGS)
+    assert [task.kind for task in asked] == ["blind_limits_of"] + ["sweep_method"] * 10
+    assert {task.about[1] for task in asked[1:3]} == {"commod", "commod_decisions"}
+    assert asked[-1].about[1] == "adv_debias"
+    own, *wanted = paths.paths_from(SETTINGS, asked)
+    ends = sum(1 for _ in paths.neighbours_of(SETTINGS))
+    assert [own, *wanted[: len(asked) - 1]] == [tasks.precompute(SETTINGS, wholly=True), *asked[:-1]]
+    assert wanted[len(asked) - 1 + ends] == asked[-1]
+    others = [task for task in wanted if task in asked]
+    assert len(others) == len(asked)
+    assert all(task.steps[0].priority is Priority.PATHS for task in others)
+
+    given = []
+    monkeypatch.setattr(paths, "_precomputer", lambda: SimpleNamespace(want=lambda _, pages: given.append(pages)))
+    monkeypatch.setattr(paths, "prefetches", lambda _: True)
+    monkeypatch.setattr(paths, "has_trained", lambda _: True)
+    paths.precompute_paths(SETTINGS, asked)
+    shipped = load_task("german")
+    add_task(replace(shipped, spec=replace(shipped.spec, name="own-of-somebody")))
+    paths.precompute_paths(replace(SETTINGS, data="own-of-somebody"), asked)
+    forget_task("own-of-somebody")
+    assert given == [asked, ()]
+
+
 def test_the_precomputer_goes_on_after_a_failure_and_takes_what_was_wanted_last(alone, precomputer, monkeypatch):
     tried = []
 
@@ -231,7 +258,7 @@ def at_work_on_paths(precomputer, monkeypatch):
         return None, {}
 
     monkeypatch.setattr(tasks, "solve_path", solve)
-    monkeypatch.setattr(paths, "paths_from", lambda _: (tasks.precompute(one, wholly=False) for one in ours))
+    monkeypatch.setattr(paths, "paths_from", lambda *_: (tasks.precompute(one, wholly=False) for one in ours))
     yield at_work, queue
     go.set()
 

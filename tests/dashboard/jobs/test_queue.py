@@ -395,6 +395,17 @@ def test_nobody_waits_for_what_is_at_work_ahead_of_asking(gate):
     assert queue.peek("k") == "quick"  # which may have more stages
 
 
+def test_who_asks_for_work_of_the_background_shares_what_is_at_work_ahead_of_asking(gate):
+    queue = WorkQueue(1, 1)
+    first = queue.submit("k", ahead(gate.work("shared")))
+    assert gate.started.wait(PATIENCE)
+    asked = queue.submit("k", JobStage(lambda report: "again", Priority.BACKGROUND))
+    assert queue.idle_for == 0  # somebody waits
+    gate.open.set()
+    assert take(first) == take(asked) == "shared"
+    assert queue.finished == 1
+
+
 def test_only_so_much_is_done_ahead(gate):
     queue = WorkQueue(1, 1)
     tickets = [queue.submit(0, ahead(gate.work()))]

@@ -523,6 +523,17 @@ def test_the_page_offers_seven_files_for_the_model_of_the_sliders():
     assert any("λ\\_fair 1," in caption.value for caption in app.caption)
 
 
+def test_files_that_need_no_refits_do_not_wait_for_them(monkeypatch):
+    waiting = []
+    monkeypatch.setattr(take_home, "get", lambda task: None)
+    monkeypatch.setattr(take_home, "draw_pending", lambda *parts: waiting.extend(filter(None, parts)))
+    labels = [button.label for button in fine(run(PAGE)).get("download_button")]
+    assert labels[0] == "Impact ratios as CSV"
+    assert "Model as JSON" in labels
+    assert {"Report as HTML", "Predictions as CSV"}.isdisjoint(labels)
+    assert len(waiting) == 2
+
+
 def test_the_page_with_another_base_model_and_a_bad_link():
     app = fine(run(PAGE, data="german", f="gradient_boosting", lambda_fair="nan"))
     assert app.warning

@@ -34,6 +34,7 @@ from commod.dashboard.views.below import is_near
 from commod.dashboard.views.checks import begin_checks
 from commod.dashboard.views.dots import draw_dots, draw_story
 from commod.dashboard.views.explained import begin_shap, draw_changes, draw_concepts, draw_tree
+from commod.dashboard.views.methods import usual_sweeps
 from commod.dashboard.views.model import begin_splits, explain, known_splits, train
 from commod.dashboard.views.next_step import begin_next_steps
 from commod.dashboard.views.pin import pin_popover
@@ -168,7 +169,7 @@ def begin_ahead(settings: Settings) -> list[Pending]:
     """Train every other λ_fair while nobody waits, the nearest first; once all are known, the page is drawn again."""
     if not can_prefetch():
         return []
-    precompute_paths(settings)
+    precompute_paths(settings, usual_sweeps(settings))
     if not prefetches("line") or not session.access().allows("lambda_fair"):
         return []
     here = settings.lambda_fair

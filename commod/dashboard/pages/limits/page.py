@@ -16,7 +16,7 @@ from commod.dashboard.views import methods as sweeps
 from commod.dashboard.views.explained import ask_missed
 from commod.dashboard.views.model import train
 from commod.experiments import Sweep
-from commod.experiments.biased import sweep_if_missed
+from commod.experiments.biased import figures_if_missed, sweep_if_missed
 from commod.experiments.limits import Limits
 from commod.metrics.figures import CRITERIA, Criterion
 from commod.theory import error_rates
@@ -81,8 +81,6 @@ def _percent(value: float) -> str:
     return "–" if pd.isna(value) else f"{value:.1%}"
 
 
-# Drawn if nothing else is chosen: COMMOD, and what takes a few seconds.
-QUICK = ("commod", "commod_decisions", "lpp", "oracle_lpp", "oracle")
 # By criterion, the number of the paper's proposition and what it says.
 PROPOSITIONS = {
     "demographic_parity": ("4.4", "all changes raise the disfavoured group, or all lower the other"),
@@ -106,8 +104,8 @@ def show() -> None:
     asked, top = st.container(), st.container()
     missed = ask_missed(result)
     bound = result_of(tasks.limits(settings, missed), st.empty(), "Counting the limit")
-    if missed and not CRITERIA[settings.fairness].by_label:
-        st.caption("The limit counts decisions, whatever the record says. Accuracies and the price change.")
+    if missed:
+        st.caption(_if_missed(result, missed))
     with asked:
         budget, level = ask(CRITERIA[settings.fairness], bound)
         st.caption("The two sliders do not depend on each other.")
@@ -116,7 +114,7 @@ def show() -> None:
         names: list[str] = []
         st.caption("In one direction only, as g on Explore: the methods change decisions both ways and are left out.")
     else:
-        names = sweeps.choose_methods(settings, usual=QUICK)
+        names = sweeps.choose_methods(settings, usual=sweeps.QUICK)
     session.keep_link(**sweeps.link(), **link())
     found = sweeps.known(settings, names)
     waits = len(found) < len(names)
@@ -146,6 +144,16 @@ def show() -> None:
         price(here)
         not_all_at_once(result)
         propositions(here.criterion, bound, one_way=one_way, two_groups=not result.has_many_groups)
+
+
+def _if_missed(result: FitResult, missed: float) -> str:
+    """What a biased record would mean for g, and for the limit."""
+    there, here = (figures_if_missed(result.scene, result.decisions, share) for share in (0.0, missed))
+    words = f"Then g's accuracy is {here['accuracy']:.1%} instead of {there['accuracy']:.1%}"
+    if result.changed_test.any():
+        words += f", and {here['right']:.1%} of its changes are right instead of {there['right']:.1%}"
+    by_label = CRITERIA[result.settings.fairness].by_label
+    return f"{words}. {'' if by_label else 'The limit counts decisions, whatever the record says.'}".strip()
 
 
 def propositions(criterion: Criterion, limits: Limits, *, one_way: bool, two_groups: bool) -> None:

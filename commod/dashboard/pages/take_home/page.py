@@ -45,10 +45,9 @@ def show() -> None:
     st.title("Take this model home")
     result = current_model()
     session.keep_link()
-    page = _files(result, session.current())
+    pending = _files(result, session.current())
     _how_to(result)
-    # Report and predictions tell whether it would happen again: begun here, it is there when they are asked for.
-    draw_pending(Pending(submit(tasks.refits(result)), lambda _: None), page)
+    draw_pending(*pending)
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,7 @@ class Export:
     name: str
     size: str
     make: Callable[[], bytes]
+    again: bool = False  # whether it tells if the changes would happen again, which takes refits
 
 
 def exports(
@@ -86,8 +86,9 @@ def exports(
             "Start here: verdicts, figures, who changed and why, what US and EU law asks for, and limits. To read, "
             "print or send on.",
             file_name(result, "bias_profile", "html"),
-            "one file, made in up to a minute",
+            "one file",
             partial(_report, result, settings, code, required, record),
+            again=True,
         ),
         Export(
             "Predictions",
@@ -100,6 +101,7 @@ def exports(
             file_name(result, "predictions", "csv"),
             f"about {_size(len(result.scene.test) * ROW_SIZE)}",
             lambda: predictions_csv(result, None if many else result_of(tasks.refits(result))),
+            again=not many,
         ),
         Export(
             "Impact ratios",
@@ -151,7 +153,7 @@ def exports(
     ]
 
 
-def _files(result: FitResult, settings: Settings) -> Pending | None:
+def _files(result: FitResult, settings: Settings) -> list[Pending | None]:
     st.markdown(escape_markdown(result.verdict))
     st.caption(escape_markdown(f"The model of the sliders: {result.task.spec.title}, {in_words(result.settings)}."))
     if (record := signed_decision()) is not None:
@@ -160,21 +162,34 @@ def _files(result: FitResult, settings: Settings) -> Pending | None:
         st.page_link("pages/decide.py", label="Sign a decision first, and the report has it", icon=":material/gavel:")
     report, *others = exports(result, settings, session.requirements(), record)
     first, second = (column.container(border=True, height="stretch") for column in st.columns(2, gap="small"))
-    _file(report, first)
+    pending = [_file(result, report, first)]
     with second:
-        page = _page(result)
+        pending.append(_page(result))
     for place, pair in enumerate(zip(others[::2], others[1::2], strict=True)):
         if place == 1:
             st.header("For your technicians")
         for export, column in zip(pair, st.columns(2, gap="small"), strict=True):
-            _file(export, column.container(border=True, height="stretch", vertical_alignment="distribute"))
-    return page
+            card = column.container(border=True, height="stretch", vertical_alignment="distribute")
+            pending.append(_file(result, export, card))
+    return pending
 
 
-def _file(export: Export, place: Any) -> None:
-    place.markdown(f"**{export.title}** ({export.size})  \n{escape_markdown(export.purpose)}")
-    label = f"{export.title} as {export.kind}"
-    offer(label, export.make, export.name, place=place, key=f"take_{export.title}", icon=export.icon)
+def _file(result: FitResult, export: Export, card: Any) -> Pending | None:
+    """One file; the button of one that needs refits comes with them, and the others work meanwhile."""
+    card.markdown(f"**{export.title}** ({export.size})  \n{escape_markdown(export.purpose)}")
+    place, task = card.empty(), tasks.refits(result)
+
+    def ready(_: object) -> None:
+        label, key = f"{export.title} as {export.kind}", f"take_{export.title}"
+        offer(label, export.make, export.name, place=place, key=key, icon=export.icon)
+
+    def show_progress(ticket: Ticket) -> None:
+        place.progress(ticket.progress, in_line("First g is trained again on other samples of people", ticket))
+
+    if export.again and get(task) is None:
+        return Pending(submit(task), ready, show_progress)
+    ready(None)
+    return None
 
 
 def _page(result: FitResult) -> Pending | None:
