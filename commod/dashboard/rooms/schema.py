@@ -1,6 +1,8 @@
 """The table of the rooms, its rows, and how a database comes to have it."""
 
 import os
+import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +92,8 @@ def _sqlite(url: URL) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves, below
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON"):
+        _write_ahead(connection)
+        for pragma in ("synchronous=NORMAL", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")
@@ -99,6 +102,19 @@ def _sqlite(url: URL) -> sa.Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _write_ahead(connection: Any) -> None:
+    """Have SQLite log what is written. It does not wait by itself where another process makes the same change."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def _migrate(connection: sa.Connection) -> None:

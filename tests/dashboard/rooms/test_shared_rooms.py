@@ -4,11 +4,13 @@ older or newer than the program."""
 import multiprocessing
 import os
 import signal
+import sqlite3
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import inspect, select, text
@@ -284,6 +286,15 @@ def test_two_processes_that_start_at_once_make_the_tables_once(database):
     assert stores[3].read(room.code).people
     for store in stores:
         store.dispose()
+
+
+def test_a_database_that_another_process_is_making_is_waited_for(tmp_path, monkeypatch):
+    other = sqlite3.connect(tmp_path / "rooms.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(schema, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: other.commit()))
+    schema.open_database(f"sqlite:///{tmp_path}/rooms.sqlite").dispose()
+    assert not other.in_transaction
+    other.close()
 
 
 def test_an_older_database_is_emptied_and_used(make_store):
