@@ -100,9 +100,13 @@ def wins_in_words(claims: Sequence[Claim], own: str = "COMMOD") -> str:
     """In how many cells each method changes fewest; `own`: what COMMOD is called."""
     wins = _wins(claims)
     text = f"{own} changes the fewest decisions in {wins.pop('commod', 0)} of {count_of(len(claims), 'cell')}"
-    won = [claim.place[0] for claim in claims if "commod" in claim.fewest]
-    if won and max(won) <= 2 < max(claim.place[0] for claim in claims):
-        text += " (all in Q1 and Q2, the less fair ones)"
+    won = [claim for claim in claims if "commod" in claim.fewest]
+    notes = []
+    if any(claim.beyond_chance is not None for claim in won):
+        notes.append(f"beyond chance in {sum(claim.beyond_chance or False for claim in won)}")
+    if won and max(claim.place[0] for claim in won) <= 2 < max(claim.place[0] for claim in claims):
+        notes.append("only where fairness is in the lower half")
+    text += f" ({'; '.join(notes)})" if notes else ""
     text += "".join(f", {METHODS[name].title} in {count}" for name, count in wins.items())
     return text + (" (a tie counts for each)" if any(len(claim.fewest) > 1 for claim in claims) else "")
 

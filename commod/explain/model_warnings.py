@@ -184,15 +184,15 @@ def _fair_already(task: Task, groups: NDArray[Any], decided: NDArray[np.bool_]) 
     if not are_treated_alike(groups, decided):
         return None
     rates, _, counted = _rates(groups, decided)
-    why = f"with the {len(groups):,} people looked at here that may be chance: too few to tell whether there is "
-    why += "anything to correct. Bring more rows"
+    why = f". With only {len(groups):,} people looked at, that may be chance, however unequal the record is. "
+    why += "Bring more rows"
     if _nearly_equal(rates):
-        why = "nearly equal: there is little that demographic parity would correct. Look at equalized odds"
+        why = ", nearly equal: there is little that demographic parity would correct. Look at equalized odds"
     form, ends = "{} and {}", (0, 1)
     if len(rates) > 2:
         form, ends = "at least {} and at most {}", (int(rates.argmin()), int(rates.argmax()))
     shown = form.format(*(f"{rates[place]:.1%} of “{task.groups[counted[place]]}”" for place in ends))
-    return Concern("fair", f"f says “{task.spec.outcomes[1]}” of {shown}, {why}, or look at other groups.")
+    return Concern("fair", f"f says “{task.spec.outcomes[1]}” of {shown}{why}, or look at other groups.")
 
 
 def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: float) -> Concern | None:

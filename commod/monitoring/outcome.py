@@ -136,6 +136,7 @@ def _by_what_moved(found: Watched) -> Outcome:
     if worst > SEEN:
         people = count_of(found.people, "new person", "new people")
         seen = figure.show_difference(noticed * REVEALED).lstrip("+−")
+        people += f" against {found.old_people:,} before"
         revealed = f"With {people}, {name} must {way} by {seen} or more to be noticed 4 times in 5"
         return Outcome("unknown", "Cannot tell", f"{revealed}. {counted}.")
     return Outcome("holds", "Still true", f"{counted}.")

@@ -83,7 +83,8 @@ def search(asked: str, language: str = FIRST) -> list[str]:
     """Names of the words in which one begins as asked, accents aside: first those in whose title one does."""
 
     def plain(text: str) -> str:
-        return "".join(char for char in normalize("NFD", text.casefold()) if not combining(char))
+        text = normalize("NFD", text.casefold()).replace("λ", "lambda")
+        return re.sub(r"[-_]", " ", "".join(char for char in text if not combining(char)))
 
     known, begins = words(language), re.compile(rf"(?<!\w){re.escape(plain(asked.strip()))}")
     found = [name for name, word in known.items() if begins.search(plain(f"{word.title} {word.tip} {word.more}"))]

@@ -51,7 +51,7 @@ def show() -> None:
         here = compare.Compared(settings, found, scene_of(settings), source, chosen, spread)
         claimed = compare.claims(here)
         if final or claimed:  # else “no method gets there” would be said before the methods are in
-            compare.answer(here, claimed, place, sweeps.form_to_add(names))
+            compare.answer(here, claimed, place, sweeps.form_to_add(names), final=final)
         compare.tradeoff(here, chart, final=final)
         compare.segments(here, claimed, parts, final=final)
         return here

@@ -284,7 +284,7 @@ def claims(here: Compared) -> tuple[Claim, ...]:
     return claims_of(here.cells, apart, here.by_split)
 
 
-def answer(here: Compared, claimed: tuple[Claim, ...], place: Any, more: str = "") -> None:
+def answer(here: Compared, claimed: tuple[Claim, ...], place: Any, more: str = "", *, final: bool = True) -> None:
     """Who changes fewest at equal fairness and accuracy, and which single models are best; `more` is said after it."""
     start, figure = here.of_f[here.criterion.figure_name], here.criterion.figure
     if here.criterion.upward:
@@ -298,8 +298,8 @@ def answer(here: Compared, claimed: tuple[Claim, ...], place: Any, more: str = "
     best = best_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1)
     if any(claim.own is not None for claim in claimed):
         best = (
-            f"**{wins_in_words(claimed, OWN)}.**{paid_in_words(found, fair)} {tip('cell')} Over many splits: About, "
-            f"Paper.\n\nThe best single models:\n\n{best}"
+            f"**{'' if final else 'So far, '}{wins_in_words(claimed, OWN)}.**{paid_in_words(found, fair)} "
+            f"{tip('cell')} Over many splits: About, Paper.\n\nThe best single models:\n\n{best}"
         )
     place.markdown(f"{best}\n\n{more}".strip())
 

@@ -183,7 +183,8 @@ def answer(here: DrawnLimits, more: str = "") -> str:
     words = [f"For {wish}{ONE_WAY[here.settings.direction]}, {rate} must change, whatever the method."]
     for name in (name for name in here.sweeps if METHODS[name].is_commod):
         fair = here.models[(here.models["label"] == label_of(name)) & here.is_fair(here.models)]
-        own = "does not get there" if fair.empty else f"needs {fair['change_rate'].min():.1%}"
+        least = fair["change_rate"].min()
+        own = "does not get there" if fair.empty else f"needs {least * limits.people:,.0f} ({least:.1%})"
         words.append(f"{METHODS[name].in_sentence} {own}.")
     return " ".join([*words, more]).strip()
 

@@ -104,7 +104,13 @@ def _step(here: Here) -> None:
             button(say(f"room.step_{label}"), icon, go, disabled=not 0 <= to < len(names))
     at = (room.lesson, names[place])
     if at not in room.revealed:
-        _button("reveal", here, lambda store, seat: store.reveal(seat, *at), "visibility", type="primary")
+        _button(
+            "reveal",
+            here,
+            lambda store, seat: store.reveal(seat, *at),
+            "visibility",
+            type="secondary" if room.question else "primary",
+        )
     else:
         st.caption(f":material/visibility: {say('room.is_revealed')}")
     st.toggle(say("room.together"), **mirrored("room_together", room.together, lambda on: _lead(here, together=on)))

@@ -141,8 +141,8 @@ def choose(result: FitResult, state: State) -> None:
             state.go_to(int(np.random.default_rng().choice(others)))
 
     def in_words(person: int) -> str:
-        now = "now " if before[person] != after[person] else ""
-        return f"No. {person}: {now}{outcomes[after[person]]}"
+        outcome = outcomes[after[person]]
+        return f"No. {person}: " + (f"now {outcome}" if before[person] != after[person] else f"unchanged, {outcome}")
 
     listed = changed[:MAX_LISTED].tolist()
     if state.person not in listed:
