@@ -270,8 +270,8 @@ def _caption(here: DrawnLimits, hidden: int) -> str:
     known = "group and record" if here.criterion.by_label else "group"
     less = f" Not drawn: {count_of(hidden, 'model')} off the axes." if hidden else ""
     dotted = (
-        f" Dotted: what a rule can expect that guesses the group (by gradient boosting); it reached "
-        f"{here.show(here.blind_at('counted'))} here. The interval allows for chance and for the choice of model."
+        " Dotted: what a rule can expect that guesses the group (by gradient boosting), with an interval. "
+        "Chance can lift the interval, or a model, above a line."
         if here.has_blind
         else ""
     )
