@@ -256,7 +256,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
         "yes": yes,
         "no": no,
         "people": declared(language, spec.people),
-        "legend": phrase(language, "dots.legend", yes=yes, no=no),
+        "legend": phrase(language, "dots.legend", yes=yes),
         "called": [called(language, spec, code) for code in order],
         "states": [phrase(language, f"dots.{state}", outcome=outcome) for state, outcome in states],
         "alt": phrase(language, "dots.alt"),

@@ -75,7 +75,7 @@ def draw_dots(
             "layout": "|".join([*names, str(len(here["groups"])), yes]),  # when it differs all is built anew
             "states": [say(f"dots.{state}", outcome=outcome) for state, outcome in states],
             "alt": say("dots.alt"),
-            "legend": say("dots.legend", yes=yes, no=no),
+            "legend": say("dots.legend", yes=yes),
             "training": say("picture.training"),
             "before": say("picture.before"),
             "good": spec.favourable == 1,
