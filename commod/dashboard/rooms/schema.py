@@ -111,8 +111,9 @@ def _write_ahead(connection: Any) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             return
-        except sqlite3.OperationalError:
-            if time.monotonic() > until:
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the rest of the code says why
+            if not is_busy or time.monotonic() > until:
                 raise
             time.sleep(0.01)
 

@@ -284,7 +284,7 @@ def claims(here: Compared) -> tuple[Claim, ...]:
     return claims_of(here.cells, apart, here.by_split)
 
 
-def answer(here: Compared, claimed: tuple[Claim, ...], place: Any, more: str = "", *, final: bool = True) -> None:
+def answer(here: Compared, claimed: tuple[Claim, ...], place: Any, more: str, *, final: bool) -> None:
     """Who changes fewest at equal fairness and accuracy, and which single models are best; `more` is said after it."""
     start, figure = here.of_f[here.criterion.figure_name], here.criterion.figure
     if here.criterion.upward:

@@ -177,7 +177,7 @@ def _files(result: FitResult, settings: Settings) -> list[Pending | None]:
 def _file(result: FitResult, export: Export, card: Any) -> Pending | None:
     """One file; the button of one that needs refits comes with them, and the others work meanwhile."""
     card.markdown(f"**{export.title}** ({export.size})  \n{escape_markdown(export.purpose)}")
-    place, task = card.empty(), tasks.refits(result)
+    place = card.empty()
 
     def ready(_: object) -> None:
         label, key = f"{export.title} as {export.kind}", f"take_{export.title}"
@@ -186,7 +186,7 @@ def _file(result: FitResult, export: Export, card: Any) -> Pending | None:
     def show_progress(ticket: Ticket) -> None:
         place.progress(ticket.progress, in_line("First g is trained again on other samples of people", ticket))
 
-    if export.again and get(task) is None:
+    if export.again and get(task := tasks.refits(result)) is None:
         return Pending(submit(task), ready, show_progress)
     ready(None)
     return None

@@ -87,7 +87,7 @@ def answer(at: StepModels) -> StepAnswer:
     return StepAnswer(
         shown if options else float(value),
         fill(step.language, step.says, **names, value=shown),
-        min(step.near, abs(value) // 2),  # twice as many is never close
+        min(step.near, abs(value) // 2),  # off by more than half is never close
         tuple(options[int(place)] for place in also.split()),
     )
 
