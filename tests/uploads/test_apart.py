@@ -8,6 +8,8 @@ import pytest
 
 from commod.uploads import apart
 from commod.uploads.limits import TableError
+from commod.uploads.workbook import unpack_workbook_apart
+from tests.uploads.test_reading import workbook
 from tests.waiting import PATIENCE
 
 
@@ -26,6 +28,12 @@ def child(monkeypatch, source):
 
     monkeypatch.setattr(apart.subprocess, "run", other)
     return started
+
+
+def test_a_table_comes_back_with_what_is_said_of_it():
+    table, notices = unpack_workbook_apart(workbook([["age", "city"], [30, "North"], [41, "South"]], sheets=2))
+    assert table.to_pydict() == {"age": [30, 41], "city": ["North", "South"]}
+    assert "2 sheets" in notices[0]
 
 
 @pytest.mark.parametrize(
