@@ -1,6 +1,8 @@
 import gc
 import os
 import sys
+from importlib import import_module
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -53,6 +55,15 @@ def pytest_ignore_collect(collection_path, config):
     if config.option.markexpr == QUICK and collection_path.match("test_*.py"):
         return "pytest.mark.quick" not in collection_path.read_text(encoding="utf-8") or None
     return None
+
+
+def pytest_collection():
+    """Each process first imports its share of the test files, so that one of them rewrites each file's assertions."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        place, count = int(os.environ["PYTEST_XDIST_WORKER"][2:]), int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        root = Path(__file__).parent
+        for path in sorted(root.rglob("test_*.py"))[place::count]:
+            import_module(".".join(path.relative_to(root.parent).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items):
