@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from commod import monitoring
 from commod.dashboard.jobs.computation import Computation, ComputeStep, ComputeTask, has_many_rows
 from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import BOUND, LIGHT_CELLS, Priority
@@ -61,16 +60,6 @@ def preview(
 ) -> ComputeTask:
     """What should be known of a table before it is used; `draft` is a name that no other has."""
     return _apart("preview", draft, (repr(choice), len(some)), preview_data, some, of_each, choice, rows, repeats)
-
-
-def about_model(token: str, digest: str, content: bytes) -> ComputeTask:
-    """What the file of a model says of itself; `token` is a name that no other session has."""
-    return _apart("about_model", token, (digest,), monitoring.about_model, content)
-
-
-def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes, *known: Any) -> ComputeTask:
-    """A later batch next to the people of a model, both from their files."""
-    return _apart("watch", token, digests, monitoring.watch_files, model, batch, *known)
 
 
 def verify(record: Mapping[str, Any], task: Task) -> ComputeTask:
@@ -158,7 +147,6 @@ evidence = Computation(FitResult.evidence)
 merit = Computation(FitResult.merit, Priority.BACKGROUND)
 segments = Computation(FitResult.segments)
 people = Computation(FitResult.people)
-held_out = Computation(FitResult.held_out, Priority.SEARCH)
 
 # ---- a whole scene ----
 

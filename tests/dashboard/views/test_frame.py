@@ -2,12 +2,15 @@
 
 import pytest
 from streamlit.runtime.context import ContextProxy
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from commod.dashboard.text.language import LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, PAGES, entry_of, page_name
 from commod.dashboard.views import pages
 from tests.browsing import ROOT
 from tests.dashboard.driving import fine, run
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.quick
 
@@ -28,8 +31,8 @@ def test_the_menu_has_ten_entries_and_hides_the_other_pages_of_each(monkeypatch)
         assert [script for script, _, _ in found] == list(PAGES)
 
 
-# Every address there was when the menu had an entry for each page.
-OLD = ("", "people", "what_if", "lesson", "room", "glossary", "decide", "runs", "take_home", "later", "compare")
+# Every address there was when the menu had an entry for each page, but for one that is gone.
+OLD = ("", "people", "what_if", "lesson", "room", "glossary", "decide", "runs", "take_home", "compare")
 OLD += ("limits", "paper", "your_data", "data")
 
 
@@ -48,6 +51,17 @@ def test_an_old_link_opens_its_page_with_its_parameters_and_leads_to_its_neighbo
     assert {name: app.query_params[name] for name in ("data", "lambda_fair")} == {"data": "german", "lambda_fair": "2"}
     links = [link.proto.label for link in app.main.get("page_link")][: len(MENU[entry_of(script)])]
     assert links == [PAGES[other][0] for other in MENU[entry_of(script)]]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_address_of_a_page_that_is_gone_leads_to_decide_and_says_so(language):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=2 * PATIENCE)
+    app.query_params.update({"data": "german", "lambda_fair": "2", "lang": language})
+    app._page_hash = calc_hash("later")
+    app = fine(app.run())
+    assert [warning.value for warning in app.warning] == [phrase(language, "frame.later_gone")]
+    assert app.query_params["lambda_fair"] == "2"
+    assert app.title[0].value == fine(run("pages/decide.py")).title[0].value
 
 
 def test_a_page_is_left_and_found_again_as_the_address_has_it():
