@@ -14,7 +14,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, entry_of, page_name
 from commod.dashboard.views import room
-from commod.dashboard.views.pages import gone_page, menu_page, navigation
+from commod.dashboard.views.pages import menu_page, navigation
 from commod.dashboard.views.widgets import button
 from commod.datasets import damaged_files
 
@@ -37,7 +37,7 @@ def open_page(explore: Callable[[], None]) -> None:
     st.set_page_config(page_icon=_ICON, layout="wide")
     before = _is_open.set(True)
     try:
-        st.navigation([*navigation(_language()), gone_page()], position="top").run()
+        st.navigation(navigation(_language()), position="top").run()
     finally:
         _is_open.reset(before)
         wait_until_handed_over()

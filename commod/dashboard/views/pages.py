@@ -20,16 +20,6 @@ def navigation(language: str) -> list[StreamlitPage]:
     ]
 
 
-def gone_page() -> StreamlitPage:
-    """Still true?, which is gone: its old address leads to Decide."""
-    return st.Page(_to_decide, url_path="later", visibility="hidden")
-
-
-def _to_decide() -> None:
-    session.state().notices.append(phrase(session.spoken(), "frame.later_gone"))
-    st.switch_page(menu_page("pages/decide.py"))
-
-
 def menu_page(script: str) -> StreamlitPage:
     """A page for ``st.page_link``, named in the language of the session.
 

@@ -2,15 +2,13 @@
 
 import pytest
 from streamlit.runtime.context import ContextProxy
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
+from commod.dashboard.state import session
 from commod.dashboard.text.language import LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, PAGES, entry_of, page_name
 from commod.dashboard.views import pages
 from tests.browsing import ROOT
 from tests.dashboard.driving import fine, run
-from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.quick
 
@@ -53,15 +51,11 @@ def test_an_old_link_opens_its_page_with_its_parameters_and_leads_to_its_neighbo
     assert links == [PAGES[other][0] for other in MENU[entry_of(script)]]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_address_of_a_page_that_is_gone_leads_to_decide_and_says_so(language):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=2 * PATIENCE)
-    app.query_params.update({"data": "german", "lambda_fair": "2", "lang": language})
-    app._page_hash = calc_hash("later")
-    app = fine(app.run())
-    assert [warning.value for warning in app.warning] == [phrase(language, "frame.later_gone")]
+def test_decide_says_that_a_page_is_gone():
+    app = fine(run("pages/decide.py", data="german", lambda_fair="2", gone="later"))
+    assert [warning.value for warning in app.warning] == [session.LATER_GONE]
     assert app.query_params["lambda_fair"] == "2"
-    assert app.title[0].value == fine(run("pages/decide.py")).title[0].value
+    assert "gone" not in app.query_params
 
 
 def test_a_page_is_left_and_found_again_as_the_address_has_it():
