@@ -18,9 +18,8 @@ The format, ``commod-portable/6``
 Strict JSON (no NaN, no infinity): one object with the parts below. Files of versions 1 to 5 have some of these parts,
 and are read alike. A reader that does not know the version refuses the file.
 
-``about``, ``settings``, ``reference``
-    Texts about the model, arguments of the estimator, and what it was like on the people tested on (for
-    `commod.monitoring`); not used here.
+``about``, ``settings``
+    Texts about the model, and arguments of the estimator; not used here. Nor is ``reference``, which older files have.
 ``classes``
     The two labels; the second is the positive one.
 ``raw``

@@ -43,7 +43,6 @@ PARTS = {
             "tests/test_portable.py",
             "tests/models/test_contract.py",
             "tests/models/test_export.py",
-            "tests/monitoring",
         ],
     ),
     "queue": ("commod/dashboard/jobs/queue.py", ["tests/dashboard/jobs/test_queue.py"]),

@@ -33,7 +33,7 @@ from commod.models.evaluation import judged_elsewhere
 from commod.models.threads import single_threaded
 from commod.models.validation import UPDATES
 from data.invented import MISSED
-from tests.benchmarks import checks, coverage, forms, line, minima, protocols, starts, target, tree_update, tuned, watch
+from tests.benchmarks import checks, coverage, forms, line, minima, protocols, starts, target, tree_update, tuned
 from tests.benchmarks.forms import share_beaten
 from tests.fitting import case, fit
 from tests.random_starts import lowest_loss
@@ -43,13 +43,6 @@ ROOT = Path(__file__).parents[1]
 STORED = ROOT / "docs" / "numbers.json"
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([a-z_0-9]+) -->)(.*?)(<!-- end -->)", re.DOTALL)
-
-
-def watched():
-    """The tables of `python -m tests.benchmarks.watch`."""
-    shown = [[name, *(f"{share:.1%}" for share in row)] for name, row in watch.table(100, 2000).items()]
-    heading = ["", "false alarms in a year", "found, from night 1", "found, after half a year", "best single look"]
-    return block([heading, *shown])
 
 
 def smooth_steps():
@@ -442,7 +435,6 @@ NUMBERS = {
     each.__name__: each
     for each in (
         affine_minima,
-        watched,
         other_splits,
         biased_record,
         smooth_steps,

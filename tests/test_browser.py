@@ -16,12 +16,8 @@ from commod.dashboard.text.language import LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, PAGES
 from commod.datasets import TASKS
 from commod.datasets.example import example_table
-from commod.experiments import prepare
-from commod.models.export import portable_json
-from commod.monitoring import batch_of, reference_of
 from tests import first_screen
 from tests.browsing import ROOT, WITH_PROCESSES, chromium, cut_off, follow, metric, query, serve, settled, still
-from tests.fitting import case, fit
 from tests.keyboard import in_focus, mark, walk
 from tests.screenshots import SIZES, address_of
 
@@ -603,36 +599,6 @@ def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
     page.get_by_text("its hash is right").wait_for()
     page.get_by_role("button", name="Train it again and compare").click()
     page.get_by_text(re.compile(r"All \d+ lines agree")).wait_for()
-    assert not page.problems
-
-
-@pytest.mark.slow
-def test_a_model_and_a_later_batch_as_files(open_page, tmp_path):
-    """With the processes that users have: a sound pair, a bad file that takes nothing away, and all of it forgotten."""
-    scene = prepare("law_school")
-    g = fit(case("law_school"), lambda_fair=3.0)
-    reference = reference_of(scene.task, scene.test, scene.logit_test, g.decision_function(scene.test.X))
-    model, bad, batch = (tmp_path / name for name in ("model.json", "bad.json", "batch.csv"))
-    model.write_text(portable_json(g, contract=scene.task.contract, reference=reference))
-    bad.write_text('{"format":' + "[" * 100_000 + "]" * 100_000 + "}")
-    batch_of(scene.task, scene.test.take(range(600))).to_csv(batch, index=False)
-    page = open_page("later")
-    page.get_by_text(re.compile(r"on the \d+ new people")).wait_for()
-    page.get_by_role("radio", name="A model.json").click()
-    page.get_by_text("A model.json from Take home").wait_for()
-    places = page.locator("input[type=file]")
-    places.nth(0).set_input_files(model)
-    page.get_by_text("tested on 1,376 people").wait_for()
-    places.nth(1).set_input_files(batch)
-    page.get_by_text("on the 600 new people").wait_for()
-    places.nth(0).set_input_files(bad)
-    page.get_by_text("nested more than 30 deep").wait_for()
-    page.get_by_text("on the 600 new people").wait_for()
-    page.get_by_text("Columns then and now, as a table").click()
-    page.get_by_text("Reached by chance").first.wait_for()
-    page.get_by_role("button", name="Forget these files").click()
-    page.get_by_text("on the 600 new people").wait_for(state="detached")
-    settled(page)
     assert not page.problems
 
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from shutil import copy
 
 import pytest
 
@@ -63,8 +64,10 @@ WITH_CODE = [
 @pytest.mark.parametrize("path", WITH_CODE, ids=by_name)
 def test_python_in_the_docs_runs(path, after_ten_lines, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "model.json").write_text(portable_json(after_ten_lines["g"]))
-    names = dict(after_ten_lines)
+    names, test = dict(after_ten_lines), after_ten_lines["test"]
+    (tmp_path / "model.json").write_text(portable_json(names["g"]))
+    test.X.assign(pass_bar=test.y, race=test.sensitive).to_csv(tmp_path / "later.csv")
+    copy(ROOT / "tests" / "old_files" / "decision.json", tmp_path)
     for code in CODE[path]:
         exec(compile(code, path.name, "exec"), names)
     assert names.keys() > after_ten_lines.keys()

@@ -169,6 +169,12 @@ def test_a_page_that_is_not_there(address):
     wire.close()
 
 
+def test_the_address_of_a_page_that_is_gone_leads_to_decide(address):
+    for link in ("", "data=german&lambda_fair=2"):
+        with urllib.request.urlopen(f"{address}/later?{link}", timeout=PATIENCE) as answer:
+            assert answer.url == f"{address}/decide?{link}&gone=later"
+
+
 @pytest.mark.parametrize("seed", [13, 16, 17])
 def test_a_fault_tells_nothing_and_harms_nobody_else(address, seed):
     bystander = Wire(address)

@@ -22,7 +22,6 @@ ORDER = [
     "theory",
     "experiments",
     "decisions",
-    "monitoring",
     "dashboard",
 ]
 LEAVES = {"installation", "portable", "wording"}  # which import nothing of ours

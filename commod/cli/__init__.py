@@ -82,16 +82,6 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("decision", type=Path, help="the JSON file of the decision")
     verify.add_argument("--data", type=Path, metavar="FILE", help="the table, where the decision is about a file")
 
-    exits = "Exit codes: 0 still true, 1 not any more, 2 usage error, 3 cannot tell."
-    watch = add("watch", commands.watch, "is a model.json still true of later people? Nothing is trained", epilog=exits)
-    watch.add_argument("model", type=Path, help="model.json from Take home")
-    watch.add_argument("batch", type=Path, help="a table of people with the columns of the data (label optional)")
-    required, state = "a signed decision, or requirements as JSON", "keep counts in this file from run to run"
-    watch.add_argument("--requirements", type=Path, metavar="FILE", help=required)
-    watch.add_argument("--state", type=Path, metavar="FILE", help=f"{state}: for nightly runs")
-    of_f = "f's probabilities, where f is not in the model.json"
-    watch.add_argument("--scores", default="", metavar="COLUMN", help=of_f)
-
     page = add("page", commands.page, "write an HTML file with all sliders that needs no server")
     add_data(page, nargs="?")
     page.add_argument("--all", action="store_true", help="a page for each data set that ships, and an index")

@@ -7,7 +7,6 @@ import warnings
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from commod.metrics.figures import CRITERIA, figure_of, key_figures, title_of
 from commod.models import Commod, evaluate, figures_of
 from commod.models.competitors import available_methods, overview, overview_in_words
 from commod.models.evaluation import judged_elsewhere
-from commod.uploads.limits import content_of, count_of
+from commod.uploads.limits import content_of
 
 if TYPE_CHECKING:
     from commod.experiments import Scene
@@ -295,57 +294,6 @@ def _task_of_record(record: Mapping[str, Any], path: Path | None) -> Task:
     task, _ = task_of_file(path, roles_in(data["words"]) | {"threshold": record["model"]["threshold"]})
     add_task(task)
     return task
-
-
-def watch(arguments: Namespace) -> int:
-    """Say whether a model.json is still true of later people."""
-    from commod import monitoring
-    from commod.monitoring import outcome as words
-
-    model = content_of(arguments.model, "a model.json")
-    required, record = None, None
-    if arguments.requirements is not None:
-        required, record = monitoring.read_requirements(content_of(arguments.requirements, "a decision"))
-    elif arguments.state is not None:
-        raise ValueError("--state goes with --requirements: say what must stay true.")
-    batch = content_of(arguments.batch, "a CSV or Parquet file")
-    found = monitoring.watch_files(model, batch, scores=arguments.scores)
-    facts, looks, counted, state = found.facts, [], "", None
-    if arguments.state is not None:
-        before = monitoring.read_state(arguments.state.read_bytes() if arguments.state.exists() else None, model)
-        state = before.plus(found, batch)
-        looks = state.looks(found)
-        facts = looks[state.recent][1]
-        nights = count_of(len(state.batches), "batch", "batches")
-        counted = f"{state.people:,} people of {nights} are counted in {arguments.state.name}."
-        counted += " This batch was among them already." if state is before else ""
-    judged = monitoring.judge(found, required, record, facts=facts, looks=looks)
-    lines, signed = judged.signature, []
-    if record is not None and lines is not None:
-        signed = [words.due_in_words(record, date.today()), words.signature_in_words(lines)]
-    out = [f"{judged.outcome.title}: {judged.outcome.why}", counted, judged.headline, judged.moved]
-    out += [judged.left_out, *found.notices, *_rows_in_words(found, judged.checked), *signed]
-    if state is not None:
-        written = arguments.state.with_name(f"{arguments.state.name}.new")
-        written.write_text(state.text)
-        written.replace(arguments.state)
-    print_safely(plain("\n".join(one_line(line) for line in out if line)))
-    return {"holds": 0, "broken": 1, "unknown": 3}[judged.outcome.kind]
-
-
-def _rows_in_words(found: Any, checked: pd.DataFrame) -> list[str]:
-    """Figures, changes, columns and requirements, a line each; "!" marks what moved."""
-    from commod.decisions import VERDICTS
-
-    out = []
-    for row in found.figures.itertuples():
-        shown = f"{row.old:.3f} then, {row.new:.3f} now, difference {row.difference:+.3f}"
-        of = "" if row.model == "change" else f" ({row.model})"
-        out.append(f"{'!' if row.moved else ' '} {row.title}{of}: {shown} [{row.low:+.3f}, {row.high:+.3f}]")
-    out += [f"{' ' if row.drift == 'stable' else '!'} {row.sentence}" for row in found.drift.itertuples()]
-    for row in checked.itertuples():
-        out.append(f"{VERDICTS[row.verdict]} {row.verdict:15}{row.wanted} ({row.became}): {row.sentence}")
-    return out
 
 
 def list_methods(_: Namespace) -> None:

@@ -130,7 +130,6 @@ def facts_of_counts(
     uses: tuple[str, ...] | None = None,
     refits: Mapping[str, Ends] | None = None,
     n_refits: int = 0,
-    labelled: bool = True,
 ) -> Facts:
     """Facts from counts (groups, label, f, g) of any model.
 
@@ -145,8 +144,6 @@ def facts_of_counts(
     direction, uses : as in `Facts`
     refits : mapping, optional
         Intervals over `n_refits` refits by name of the requirement.
-    labelled : bool
-        Whether the labels are known; without them, figures that need them are left out.
     """
     rows = counts if rows is None else rows
     frame = compare_counts(counts, squares=squares, rows=sizes_of_groups(rows), confidence=CONFIDENCE)
@@ -164,12 +161,11 @@ def facts_of_counts(
 
     found = {
         "p_rule": of_figure("p_rule", "p_rule"),
+        "dm": of_figure("dm", "dm"),
+        "accuracy_lost": of_figure("accuracy_lost", "accuracy", "difference", -1.0),
         "changed": of_figure("changed", "change_rate"),
         "worse_off": of_figure("worse_off", "lowered_rate" if favourable else "raised_rate"),
     }
-    if labelled:
-        found["dm"] = of_figure("dm", "dm")
-        found["accuracy_lost"] = of_figure("accuracy_lost", "accuracy", "difference", -1.0)
     for name, (part, whole) in (changes or {}).items():
         low, high = wilson_interval(part, whole, CONFIDENCE)
         share = part / whole if whole else math.nan

@@ -93,15 +93,11 @@ def explain_certainty(certain: Any, before: Any, after: Any) -> pd.DataFrame:
     )
 
 
-def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
-    """Of how many changed decisions f was ``sure`` and, with labels, how many are ``right``, beside all changed."""
-    after = np.asarray(after)
-    changed = np.asarray(before) != after
-    whole = int(changed.sum())
-    found = {"sure": (int((np.asarray(certain)[changed] > SURE).sum()), whole)}
-    if y is not None:
-        found["right"] = (int((after == np.asarray(y))[changed].sum()), whole)
-    return found
+def counts_of_changes(certain: Any, before: Any, after: Any, y: Any) -> dict[str, tuple[int, int]]:
+    """Of how many changed decisions f was ``sure`` and how many are ``right``, each beside all that changed."""
+    changed = np.asarray(before) != np.asarray(after)
+    kinds = {"sure": np.asarray(certain) > SURE, "right": np.asarray(after) == np.asarray(y)}
+    return {name: (int(kind[changed].sum()), int(changed.sum())) for name, kind in kinds.items()}
 
 
 # A change that so large a share of the refits makes is called one that happens again.
@@ -287,7 +283,8 @@ def check_record(record: pd.DataFrame) -> Answer:
 
 def check_certainty(certain: Any, before: Any, after: Any) -> Answer:
     """How sure was f? Arguments as of `explain_certainty`."""
-    part, whole = counts_of_changes(certain, before, after)["sure"]
+    changed = np.asarray(before) != np.asarray(after)
+    part, whole = int((np.asarray(certain)[changed] > SURE).sum()), int(changed.sum())
     if not whole:
         return _nobody("sure")
     share, everyone = CHECKS["sure"].show(part / whole), in_percent(float((np.asarray(certain) > SURE).mean()), 0)

@@ -16,16 +16,6 @@ N_BOOTSTRAP = 400
 _Binned = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 
-def expected_calibration_error(y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
-    """Mean |share of label 1 − mean score| over equal bins of the score, weighed by their rows.
-
-    Range 0 to 1; 0 is calibrated on these bins. Chance makes it larger, the more so on few rows. Naeini et al. (2015).
-    """
-    labels, scores, place = _binned(y_true, scores)
-    weight = _weight(sample_weight, labels)
-    return float(_errors(weight[None], labels - scores, place, N_BINS)[0])
-
-
 def reliability_table(y_true: Any, scores: Any) -> pd.DataFrame:
     """Share of label 1 by bin of the score: the points of a reliability diagram.
 
@@ -77,8 +67,9 @@ def calibration_by_group(
 ) -> pd.DataFrame:
     """Calibration error of f and of g in each group, and what the change did to it, less what chance adds.
 
-    Chance alone makes `expected_calibration_error` larger than 0. To remove that, the gaps of all bins are shrunk by
-    one factor until gaps and noise together give the measured value.
+    The error is the mean |share of label 1 − mean score| over equal bins of the score, weighed by their people (Naeini
+    et al. 2015). Chance alone makes it larger than 0. To remove that, the gaps of all bins are shrunk by one factor
+    until gaps and noise together give the measured value.
 
     Returns
     -------

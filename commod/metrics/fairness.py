@@ -6,7 +6,7 @@ more: see `commod.metrics.counts.codes_of_groups`. Every metric rests on the row
 counts a person so many times: whole numbers are repeated rows.
 
 A rate whose group has no row (no positive label, say, for a true positive rate) does not exist: that is a ValueError
-naming group and label, never a NaN. `group_table` shows all rates with their counts and leaves such a cell empty.
+naming group and label, never a NaN.
 """
 
 import math
@@ -115,29 +115,6 @@ def p_rule(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: 
     return float(P_RULE(_compared(_tally(y_true, y_pred, sensitive_features, sample_weight))[0]))
 
 
-def demographic_parity_difference(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None
-) -> float:
-    """Largest difference of the groups' positive rates. Range 0 to 1; 0 is fair."""
-    return float(gap(POSITIVE.rates(_compared(_tally(y_true, y_pred, sensitive_features, sample_weight))[0])))
-
-
-def delta_tpr(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
-    """Δ_TPR, the largest minus the smallest true positive rate; of two groups |TPR_{S=1} − TPR_{S=0}|.
-
-    Range 0 to 1; 0 is fair. ValueError if a group that is compared has no row with y = 1.
-    """
-    return _label_gap(_tally(y_true, y_pred, sensitive_features, sample_weight), label=1)
-
-
-def delta_fpr(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
-    """Δ_FPR, the largest minus the smallest false positive rate; of two groups |FPR_{S=1} − FPR_{S=0}|.
-
-    Range 0 to 1; 0 is fair. ValueError if a group that is compared has no row with y = 0.
-    """
-    return _label_gap(_tally(y_true, y_pred, sensitive_features, sample_weight), label=0)
-
-
 def disparate_mistreatment(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
     """DM = Δ_TPR + Δ_FPR (paper, Sec. 2.1). Range 0 to 2; 0 is fair (equalized odds).
 
@@ -145,19 +122,6 @@ def disparate_mistreatment(y_true: Any, y_pred: Any, *, sensitive_features: Any,
     """
     found = _tally(y_true, y_pred, sensitive_features, sample_weight)
     return _label_gap(found, label=1) + _label_gap(found, label=0)
-
-
-def group_table(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
-    """Size and rates of each group, one row per group, small ones, too.
-
-    Columns ``count, positives, positive_rate, tpr, fpr, accuracy``; `count` and `positives` (those with y = 1) are
-    rows, the rates are weighted. A rate that does not exist (no row with that label) is ``<NA>``.
-    """
-    found = _tally(y_true, y_pred, sensitive_features, sample_weight)
-    sizes = {"count": found.sizes.astype(int), "positives": found.rows[:, 1].sum(axis=-1).astype(int)}
-    shares = {"positive_rate": POSITIVE, "tpr": TPR, "fpr": FPR, "accuracy": ACCURACY}
-    rates = {name: pd.array(share.rates(found.counts), dtype="Float64") for name, share in shares.items()}
-    return pd.DataFrame(sizes | rates, index=pd.Index(found.groups, name="group"))
 
 
 def compare_groups(

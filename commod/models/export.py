@@ -30,7 +30,6 @@ def to_portable(
     *,
     about: Mapping[str, str] | None = None,
     contract: Contract | None = None,
-    reference: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The model as data that `json.dumps` takes, in the format that `commod.portable` describes.
 
@@ -49,8 +48,6 @@ def to_portable(
         How the cells of a raw row become what `g` was fitted on, such as ``task.contract``: a row of text from the file
         then gives the score of `g`. Without it, rows must hold what X held; gaps are filled as the encoder of `g` does
         if it was fitted on a table with gaps, and refused if not.
-    reference : mapping, optional
-        What the model was like on the people tested on, from `commod.monitoring.reference_of`, to go along.
 
     Raises
     ------
@@ -91,7 +88,6 @@ def to_portable(
         **({"acts_on": acts_on} if acts_on != "everybody" else {}),
         **({"line": float(g.line_)} if g.line_ != 0 else {}),
         "f": f,
-        **({"reference": dict(reference)} if reference is not None else {}),
     }
 
 

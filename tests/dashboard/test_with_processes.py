@@ -32,7 +32,6 @@ COMPUTED = {
         {"methods": "commod,oracle_roc", "req": "changed:0.1"},
         {"fit_on_path", "sweep_method", "best_under"},
     ),
-    "pages/later.py": ({}, {"fit_on_path", "held_out"}),
 }
 
 
@@ -81,7 +80,6 @@ LATER = (
     "pages/people.py",
     "pages/what_if.py",
     "pages/take_home.py",
-    "pages/later.py",
     "pages/compare.py",
     "pages/decide.py",
 )

@@ -34,9 +34,10 @@ def test_it_says_on_whom_the_figures_rest():
     assert frame.loc["p_rule", "g"] == metrics.p_rule(
         rows.y[known], f.predict(rows.X[known]), sensitive_features=rows.sensitive[known]
     )
-    table = metrics.group_table(rows.y, f.predict(rows.X), sensitive_features=rows.sensitive.where(rows.sensitive >= 0))
+    groups = rows.sensitive.where(rows.sensitive >= 0)
+    rates = metrics.compare_groups(rows.y, f.predict(rows.X), sensitive_features=groups)["rate"]
     for code in (0, 2, 3):  # by code, though nobody has code 1
-        assert frame.loc[f"positive_rate_{code}", "g"] == table.loc[code, "positive_rate"]
+        assert frame.loc[f"positive_rate_{code}", "g"] == rates[code]
     assert np.isnan(frame.loc["positive_rate_1", "g"])
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from commod import monitoring
 from commod.dashboard.jobs.computation import Computation, ComputeStep, ComputeTask, has_many_rows
 from commod.dashboard.jobs.queue import SILENT, Report
 from commod.dashboard.jobs.scheduling import BOUND, LIGHT_CELLS, Priority
@@ -32,8 +31,6 @@ from commod.experiments.target import Target, find_settings
 from commod.explain.what_if import FeatureRange, feature_ranges
 from commod.models.threshold import ONE_HALF
 
-# Bytes of files after which the process that has read them ends, and gives its memory back.
-LARGE_FILES = 5 * 2**20
 # Refits of a part: a second or less of a core, and enough for a first answer. Fewer of other splits: each trains an f.
 PART: dict[Drawn, int] = {"rows": 10, "splits": 5}
 # Arguments of `Commod` that a search for a setting leaves as they are.
@@ -63,25 +60,14 @@ def preview(
     return _apart("preview", draft, (repr(choice), len(some)), preview_data, some, of_each, choice, rows, repeats)
 
 
-def about_model(token: str, digest: str, content: bytes) -> ComputeTask:
-    """What the file of a model says of itself; `token` is a name that no other session has."""
-    return _apart("about_model", token, (digest,), monitoring.about_model, content)
-
-
-def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes, *known: Any) -> ComputeTask:
-    """A later batch next to the people of a model, both from their files."""
-    return _apart("watch", token, digests, monitoring.watch_files, model, batch, *known)
-
-
 def verify(record: Mapping[str, Any], task: Task) -> ComputeTask:
     """The model of a signed decision trained again: apart, since anybody may have written the record."""
     return _apart("verify", task.name, (record["sha256"],), verify_record, record, task)
 
 
 def _apart(kind: str, token: str, about: tuple[Any, ...], function: Callable[..., Any], *arguments: Any) -> ComputeTask:
-    """In a process to itself, which ends after large files."""
-    heavy = sum(len(each) for each in arguments if isinstance(each, bytes)) > LARGE_FILES
-    step = ComputeStep(function, arguments, Priority.SEARCH, heavy, apart=True, needs_f=False)
+    """In a process to itself."""
+    step = ComputeStep(function, arguments, Priority.SEARCH, apart=True, needs_f=False)
     return ComputeTask(kind, SceneKey(token), about, (step,))
 
 
@@ -158,7 +144,6 @@ evidence = Computation(FitResult.evidence)
 merit = Computation(FitResult.merit, Priority.BACKGROUND)
 segments = Computation(FitResult.segments)
 people = Computation(FitResult.people)
-held_out = Computation(FitResult.held_out, Priority.SEARCH)
 
 # ---- a whole scene ----
 

@@ -40,8 +40,6 @@ from commod.models import Commod
 from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
 from commod.models.threshold import ONE_HALF
-from commod.monitoring import Watched, batch_of, read_model, reference_of, watch
-from commod.monitoring.watch import halves
 
 # Bytes of a fit's frames and of its estimator, whatever the number of rows.
 FRAMES = 96 * 2**10
@@ -333,11 +331,6 @@ class FitResult:
         frame.index = test.X.index.get_indexer(frame.index)
         return frame.assign(leaf=frame["leaf"].map(leaf_words(leaves)))
 
-    def held_out(self, shifted: bool) -> Watched:
-        """The model as if it had been tested on one half of the test people, and the other half as a later batch."""
-        old, new = halves(self.scene.logit_test, shifted=shifted)
-        return watch(read_model(self.as_json(old).encode()), batch_of(self.task, self.scene.test.take(new)))
-
     # ---- as a file ----
 
     @property
@@ -348,9 +341,8 @@ class FitResult:
         name = self.settings.f
         return BASE_MODELS[name][0] if name in BASE_MODELS else name
 
-    def as_json(self, rows: np.ndarray | None = None) -> str:
-        """The model for `commod.portable`, with what it was like on the test people, or on those at `rows`."""
-        scene = self.scene
+    def as_json(self) -> str:
+        """The model for `commod.portable`."""
         about = {
             "data": data_in_words(self.settings),
             "positive class": self.task.spec.outcomes[1],
@@ -358,10 +350,7 @@ class FitResult:
             "settings": in_words(self.settings),
             "made by": f"commod {__version__}",
         }
-        rows = np.arange(len(scene.test)) if rows is None else rows
-        margins = scene.logit_test[rows], self.logit[rows]
-        tested_on = reference_of(self.task, scene.test.take(rows), *margins, line=scene.line)
-        return portable_json(self.g, about=about, contract=self.task.contract, reference=tested_on)
+        return portable_json(self.g, about=about, contract=self.task.contract)
 
 
 def concerns_in_words(result: FitResult) -> list[str]:

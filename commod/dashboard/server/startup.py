@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from streamlit.errors import StreamlitAPIException
 
@@ -98,7 +98,11 @@ def server_options(script: str, load: str) -> dict[str, Any]:
 
     app = App(script, lifespan=lifespan)
     return {
-        "routes": [Route(model_address(), _model, methods=["GET"]), Mount("/", app)],
+        "routes": [
+            Route(model_address(), _model, methods=["GET"]),
+            Route(f"{base_path()}/later", _later, methods=["GET"]),
+            Mount("/", app),
+        ],
         "lifespan": app.lifespan(),
         "middleware": [
             Middleware(SecurityHeaders),
@@ -119,6 +123,11 @@ async def _model(request: Request) -> Response:
     from commod.dashboard.server.model_route import answer
 
     return await answer(request)
+
+
+async def _later(request: Request) -> Response:
+    """The address of a page that is gone leads to Decide, which says so."""
+    return RedirectResponse(f"decide?{request.url.query}&gone=later")
 
 
 async def _sweep_rooms() -> None:

@@ -43,6 +43,8 @@ CARRIED = ("lesson", "step", "answers", "runs", "compare", "room", "seat", "lang
 FROZEN = Access(frozenset())
 # What opens a task: all else is set as suits it.
 _OPENS = ("data", "groups")
+# Said on Decide to whoever follows an old link to a page that is gone (`server.startup`).
+LATER_GONE = "The page “Still true?” is gone. To check a model on later people, see docs/workshop.md."
 MAX_STEPS = 100
 MAX_TRIED = 200
 
@@ -72,7 +74,8 @@ def _from_link() -> Session:
     access, unknown = access_from_link(link)
     required, unmet = requirements_from_link(link, settings.task_name)
     carried = {name: link[name] for name in CARRIED if name in link}
-    return Session(settings, access, [*notices, *unknown, *unmet], carried, required)
+    gone = [LATER_GONE] if link.get("gone") == "later" else []
+    return Session(settings, access, [*gone, *notices, *unknown, *unmet], carried, required)
 
 
 state = PageState("explore", _from_link)

@@ -13,11 +13,7 @@ MENU: dict[str, dict[str, str]] = {
     "compare": {"pages/compare.py": ":material/compare_arrows:", "pages/limits.py": ":material/fence:"},
     "lesson": {"pages/lesson.py": ":material/school:"},
     "room": {"pages/room.py": ":material/groups_2:"},
-    "decide": {
-        "pages/decide.py": ":material/gavel:",
-        "pages/runs.py": ":material/push_pin:",
-        "pages/later.py": ":material/update:",
-    },
+    "decide": {"pages/decide.py": ":material/gavel:", "pages/runs.py": ":material/push_pin:"},
     "all_data": {"pages/your_data.py": ":material/upload_file:", "pages/data.py": ":material/dataset:"},
     "take_home": {"pages/take_home.py": ":material/download:"},
     "about": {"pages/glossary.py": ":material/menu_book:", "pages/paper.py": ":material/article:"},

@@ -10,7 +10,7 @@ from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import picture, tip
 from commod.dashboard.text.html import html_table
-from commod.dashboard.text.language import FIRST, declared, phrase, written
+from commod.dashboard.text.language import declared, phrase, written
 from commod.datasets import Task
 from commod.explain.groups import beyond_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Figure
@@ -56,7 +56,7 @@ def _tiles(result: FitResult, language: str) -> list[dict[str, Any]]:
     return [tile_of(figure, rows[figure.name], language) for figure in figures if figure.name in rows]
 
 
-def tile_of(figure: Figure, row: Mapping[Any, float], language: str = FIRST) -> dict[str, Any]:
+def tile_of(figure: Figure, row: Mapping[Any, float], language: str) -> dict[str, Any]:
     """What `metric` shows of a figure: a value, a difference, and the intervals of both."""
     chance = row["difference_low"] <= 0 <= row["difference_high"]
     color = "off" if chance else {1: "normal", -1: "inverse", 0: "off"}[figure.direction]

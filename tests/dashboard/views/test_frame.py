@@ -3,6 +3,7 @@
 import pytest
 from streamlit.runtime.context import ContextProxy
 
+from commod.dashboard.state import session
 from commod.dashboard.text.language import LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, PAGES, entry_of, page_name
 from commod.dashboard.views import pages
@@ -28,8 +29,8 @@ def test_the_menu_has_ten_entries_and_hides_the_other_pages_of_each(monkeypatch)
         assert [script for script, _, _ in found] == list(PAGES)
 
 
-# Every address there was when the menu had an entry for each page.
-OLD = ("", "people", "what_if", "lesson", "room", "glossary", "decide", "runs", "take_home", "later", "compare")
+# Every address there was when the menu had an entry for each page, but for one that is gone.
+OLD = ("", "people", "what_if", "lesson", "room", "glossary", "decide", "runs", "take_home", "compare")
 OLD += ("limits", "paper", "your_data", "data")
 
 
@@ -48,6 +49,13 @@ def test_an_old_link_opens_its_page_with_its_parameters_and_leads_to_its_neighbo
     assert {name: app.query_params[name] for name in ("data", "lambda_fair")} == {"data": "german", "lambda_fair": "2"}
     links = [link.proto.label for link in app.main.get("page_link")][: len(MENU[entry_of(script)])]
     assert links == [PAGES[other][0] for other in MENU[entry_of(script)]]
+
+
+def test_decide_says_that_a_page_is_gone():
+    app = fine(run("pages/decide.py", data="german", lambda_fair="2", gone="later"))
+    assert [warning.value for warning in app.warning] == [session.LATER_GONE]
+    assert app.query_params["lambda_fair"] == "2"
+    assert "gone" not in app.query_params
 
 
 def test_a_page_is_left_and_found_again_as_the_address_has_it():

@@ -117,8 +117,7 @@ def exports(
             "Model",
             "JSON",
             ":material/data_object:",
-            f"For deciding about new people elsewhere; {of_f.get(sizes['f'], 'f is included')}. The page “Still true?” "
-            "checks it on later people.",
+            f"For deciding about new people elsewhere; {of_f.get(sizes['f'], 'f is included')}.",
             file_name(result, "model", "json"),
             _size(sizes["json"]),
             lambda: result.as_json().encode(),

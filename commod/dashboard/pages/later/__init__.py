@@ -1,1 +1,0 @@
-"""Still true: later people beside those that a model was tested on."""
