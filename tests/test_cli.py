@@ -330,7 +330,7 @@ def test_compare_of_a_file_as_json(capsys, path):
     ("options", "message"),
     [
         (["--outcome", "hire"], "There is no column “hire” in the file"),
-        (["--favourable", "maybe"], "“maybe” is no value of “hired”"),
+        (["--favourable", "maybe"], "“maybe” is not a value of “hired”"),
         (["--groups", "A"], "Choose two different groups of “group”, or more of them."),
         (["--scores", "", "--base-model", "scores"], "comes without scores"),
     ],

@@ -19,7 +19,8 @@ from tests.browsing import ROOT
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
 CONTRIBUTING = (ROOT / "docs" / "contributing.md").read_text()
 BLOCK = re.compile(
-    r"^(?:New file|In) `(?P<path>[^`]+)`(?:, (?P<where>before|after|instead of|at the end of) `(?P<anchor>[^`]+)`)?:\n\n"
+    r"^(?:New file|In) `(?P<path>[^`]+)`"
+    r"(?:, (?P<where>before|after|instead of|at the end of) `(?P<anchor>[^`]+)`)?:\n\n"
     r"```\w+\n(?P<text>.*?)```$",
     re.DOTALL | re.MULTILINE,
 )

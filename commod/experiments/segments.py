@@ -67,7 +67,7 @@ def segment_sources(data: str, criterion: str, methods: Collection[str]) -> list
 
 
 def segments_by(source: str, data: str, criterion: str, points: pd.DataFrame) -> Segments:
-    """The segments of one of `segment_sources`; those of AdvDebias without its models are those of all."""
+    """The segments of one of `segment_sources`; without AdvDebias models, its segments are those of all models."""
     for segments in PAPER_SEGMENTS.get((data, criterion), []):
         if segments.source == source:
             return segments
@@ -85,7 +85,7 @@ def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.
 
 
 def mark_frontiers(points: pd.DataFrame, merit: pd.Series, *within: str) -> pd.DataFrame:
-    """Points with ``best``: none of a method (and `within` the same columns) changes fewer at no less merit."""
+    """Points with ``best``: none of the same method (and `within` the same columns) beats it with fewer changes."""
     best = pd.Series(False, index=points.index)
     for _, rows in points.groupby(["method", *within]):
         best[rows.index] = undominated(-rows["change_rate"], merit[rows.index])
@@ -112,7 +112,7 @@ def cells_by_split(points: pd.DataFrame, segments: Segments, criterion: str, **h
 
 
 def mark_fewest(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mark in ``fewest`` which of the ``blind`` methods change fewest in each cell; ``contested``: two or more meet."""
+    """Mark in ``fewest`` which ``blind`` methods change fewest in each cell; ``contested``: two or more are in it."""
     blind = ~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)
     cell = [cells["fairness_q"], cells["accuracy_q"]]
     contested = blind.groupby(cell).transform("sum") >= 2

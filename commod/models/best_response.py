@@ -49,7 +49,7 @@ SAMPLE_ROWS = 8192
 # With more features than this the schedule is solved on this many, the ones that the adversary pulls on hardest at g =
 # f; only the target is solved on all of them.
 SAMPLE_FEATURES = 256
-# For targets with more features than that: neighbouring minima differ by more than this.
+# For targets with many features (`WIDE`): neighbouring minima differ by more than this.
 WIDE_TOL = 1e-6
 # Keeps the weights unique where features are linearly dependent (the levels of a category are) and nothing else
 # decides between them; too small to be seen in any score.
