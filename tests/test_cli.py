@@ -363,7 +363,7 @@ def test_scores_of_the_other_outcome_are_asked_about(capsys, tmp_path):
     told = capsys.readouterr()
     assert told.out == ""
     assert "These scores seem to be of the other outcome" in told.err
-    assert "Say --scores-of other to turn them round" in told.err
+    assert "Use --scores-of other to turn them round" in told.err
     found = []
     for words in (["--scores-of", "other"], ["--scores-of", "favourable"]):
         assert main(["fit", path, *words, "--json"]) == 0

@@ -115,7 +115,7 @@ def test_a_file_that_has_no_roles_is_refused(content, message):
 def test_a_cut_in_two_has_a_shorter_way():
     assert roles_in(["--sensitive", "age", "--sensitive-cut", "40"]) == {"sensitive": "age", "sensitive_cut": 40.0}
     assert Choice("y", "1", "age", (), {}, sensitive_cut=40.0).cuts == {"age": (40.0,)}
-    with pytest.raises(ValueError, match="say which of them is cut"):
+    with pytest.raises(ValueError, match="say which of them it cuts"):
         Choice("y", "1", ("age", "sex"), (), {}, sensitive_cut=40.0)
 
 

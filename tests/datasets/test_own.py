@@ -117,7 +117,7 @@ def test_numbers_too_large_to_compute_with_count_as_missing(table):
         ({"target": "group"}, "same column"),
         ({"target": "model_score"}, "is the outcome or the sensitive attribute"),
         ({"target": "applicant", "favourable": "1001"}, "1,500 different values"),
-        ({"favourable": "maybe"}, "no value of"),
+        ({"favourable": "maybe"}, "not a value of"),
         ({"groups": ("A", "A")}, "two different groups"),
         ({"groups": ("A", "Z")}, "two different groups"),
         ({"kinds": {}}, "No feature is left"),
@@ -301,7 +301,7 @@ def test_several_values_can_be_good():
         make_task(frame, replace(choice, favourable=("Pass", "Distinction", "Fail", "Withdrawn")))
     with pytest.raises(ChoiceError, match="“Merit” is not a value of “result”"):
         make_task(frame, replace(choice, favourable=("Pass", "Merit")))
-    with pytest.raises(ChoiceError, match="“” is no value"):
+    with pytest.raises(ChoiceError, match="“” is not a value"):
         make_task(frame, replace(choice, favourable=()))
 
 

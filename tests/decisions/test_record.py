@@ -299,7 +299,7 @@ def test_a_changed_file_is_refused_in_one_sentence(record, tmp_path, capsys):
     assert main(["verify", str(path)]) == 2
     assert "give its path with --data" in capsys.readouterr().err
     assert main(["verify", str(path), "--data", str(path)]) == 2
-    assert "These options say nothing" in capsys.readouterr().err
+    assert "These options cannot be read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
