@@ -38,7 +38,7 @@ def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
     except JsonError:
         raise
     except ValueError:  # no JSON, no UTF-8, NaN, or a number of thousands of digits
-        raise JsonError(f"The file is not JSON: choose one that holds {what}, as it was downloaded.") from None
+        raise JsonError(f"The file is no JSON: choose one that holds {what}, as it was downloaded.") from None
     if not isinstance(found, dict):
         raise JsonError(f"The file does not hold {what}: it should be one JSON object.")
     _check(found, what)
