@@ -26,13 +26,13 @@ from commod.charts.parts import (
 
 DEPLOYED = "f, as deployed"
 REFERENCE = "Fewest changes, group known"
-# Pixels between the lines of two names, and those of a chart's height that its axis and the room around it take.
+# Pixels between the lines of two names, and pixels of a chart's height that its axis and margins take.
 LINE, AROUND = 14.0, 66.0
-# Whether the window is too narrow for names beside the frontiers; without a window, as in a file, it is not.
+# Whether the window is too narrow for names next to the frontiers; without a window, as in a file, it is not.
 NARROW = "windowSize()[0] <= 640"
-# Pixels by which the scales of a picture go on beyond their ends.
+# Pixels by which the scales of a picture extend beyond their ends.
 BEYOND = 8.0
-# Shapes of methods that do not know the group; those that do are drawn hollow.
+# Shapes of methods that do not know the group; methods that do are drawn hollow.
 SHAPES = ("circle", "square", "triangle-up", "triangle-down", "triangle-right", "triangle-left", "cross", "wedge")
 
 
@@ -58,15 +58,15 @@ def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: i
 
 
 def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[float]:
-    """Places of labels in a column, as near to those wanted as a distance of `gap` between any two allows.
+    """Places of labels in a column, as close to the wanted ones as a distance of `gap` between any two allows.
 
-    Labels that would touch form a block around the mean of what they want. `room`, from 0 on, may make `gap` smaller.
+    Labels that would touch form a block around the mean of their wishes. `room`, from 0 on, may make `gap` smaller.
     """
     if not wanted:
         return []
     gap = min(gap, room / max(1, len(wanted) - 1))
     order, before = np.argsort(wanted, kind="stable"), gap * np.arange(len(wanted))
-    # Less the room of those before it, what a label wants has only to rise.
+    # After subtracting the room of earlier labels, a label's wish only has to increase.
     levels = isotonic_regression(np.asarray(wanted)[order] - before, y_min=0.0, y_max=room - before[-1])
     places = np.empty(len(wanted))
     places[order] = levels + before
@@ -104,14 +104,14 @@ def plot_methods(
     """Models of several methods as points, the frontier of each as a line, dominated models faded.
 
     `frame`: ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what a
-    click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; where names stand
-    beside the ends of the frontiers also ``name, label_at`` (see `with_labels`); a narrow window has no room for them.
-    A row labelled `REFERENCE` is a level line at its ``change_rate``. `styles`: in the order of the drawing. `strong`:
-    label of the method to be seen first; the others are faint until the pointer is on them.
+    click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; for names next to
+    the ends of the frontiers also ``name, label_at`` (see `with_labels`), for which a narrow window has no room. A row
+    labelled `REFERENCE` is a level line at its ``change_rate``. `styles`: in drawing order. `strong`: label of the
+    method to highlight; the others are faint until the pointer is on them.
 
     `axes`: which two of ``fairness, accuracy, change_rate`` are x and y (`upward`: more is fairer). `most_changes`,
-    `accuracy_range`, `fairness_range`: ends of these axes. `lines`: join the points of a frontier. `height`: in
-    pixels. `live`: it answers the pointer. `crosses`: rows have ``_low`` and ``_high`` of both axes, which show where a
+    `accuracy_range`, `fairness_range`: ends of these axes. `lines`: join the points of a frontier. `height`: in pixels.
+    `live`: it responds to the pointer. `crosses`: rows have ``_low`` and ``_high`` for both axes, which show where a
     model is on other splits.
     """
     changes = None if most_changes is None else (0.0, most_changes)
@@ -141,7 +141,7 @@ def plot_methods(
         *_names(x, y, channels, focus),
         *(_reference(y) if axes[1] == "change_rate" else ()),
     ]
-    # Room above, or the topmost label of the axis is cut in half.
+    # Room above, so that the axis' topmost label is not cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
     return alt.layer(*layers, data=frame).properties(height=height, padding=room)
 
@@ -159,7 +159,7 @@ def _axis(name: str, make: Any, fairness_title: str, ends: tuple[float, float] |
 
 
 class _Focus:
-    """What is drawn strongly: the `strong` method and that under the pointer."""
+    """The highlight: the `strong` method and the one under the pointer."""
 
     def __init__(self, strong: str, *, live: bool = True) -> None:
         self.live = live
@@ -213,7 +213,7 @@ def _on_axis(channel: Any, column: str) -> Any:
 
 
 def _crosses(axes: tuple[str, str], x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
-    """Where models are on other splits: of the strong method, and of that under the pointer."""
+    """Where models are on other splits, for the strong method and the one under the pointer."""
     across, up = axes
     shown = alt.Chart().transform_filter(f"datum.best && isValid(datum.{across}_low)")
     means = {f"{name}_mean": f"(datum.{name}_low + datum.{name}_high) / 2" for name in axes}
@@ -234,7 +234,7 @@ def _reference(y: Any) -> list[alt.Chart]:
 
 
 def plot_segments(frame: pd.DataFrame, *, titles: tuple[str, ...], **more: Any) -> alt.ConcatChart:
-    """Changes against accuracy in each segment of fairness, as one picture to take away.
+    """Changes against accuracy in each segment of fairness, as one picture to download.
 
     `frame`, `more`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments.
     """
@@ -267,7 +267,7 @@ def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.Lay
 def plot_calibration(
     frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], strong: str, height: int = 380
 ) -> alt.LayerChart:
-    """Mean score of g where f's score falls into each bin; on the diagonal g leaves f's confidence as it was.
+    """Mean score of g for each bin of f's score; on the diagonal g keeps f's confidence.
 
     `frame`: ``label, mean_f, mean_g, sd_g, count`` and, as for `plot_methods`, ``name, label_at``.
     """
@@ -292,7 +292,7 @@ def plot_calibration(
 def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
     """Jaccard index of the people changed by each pair of methods.
 
-    `frame`: ``label, other, rank, other_rank, overlap``. `many`: the squares have no room for numbers.
+    `frame`: ``label, other, rank, other_rank, overlap``. `many`: squares are too small for numbers.
     """
     shared = "overlap:Q", "People changed by both, of those by either", ".0%"
     tooltip, x, y = tips(("label:N", "One"), ("other:N", "Other"), shared), ("other", "other_rank"), ("label", "rank")
@@ -329,7 +329,7 @@ def _squares(
     room: int,
     numbers: bool = True,
 ) -> alt.LayerChart:
-    """Shares as numbers on squares, darker if larger; `x` and `y` are columns of names, each with that of their order.
+    """Shares as numbers on squares, darker if larger; `x` and `y` are columns of names, each with its order's column.
 
     From `white_from` on numbers are white. `room`: pixels for the names of y. Without `numbers`, squares are small.
     """
