@@ -26,7 +26,7 @@ from commod.charts.parts import (
 
 DEPLOYED = "f, as deployed"
 REFERENCE = "Fewest changes, group known"
-# Pixels between the lines of two names, and pixels of a chart's height that its axis and margins take.
+# Pixels between the lines of two names, and those of a chart's height that its axis and the room around it take.
 LINE, AROUND = 14.0, 66.0
 # Whether the window is too narrow for names next to the frontiers; without a window, as in a file, it is not.
 NARROW = "windowSize()[0] <= 640"
@@ -104,14 +104,14 @@ def plot_methods(
     """Models of several methods as points, the frontier of each as a line, dominated models faded.
 
     `frame`: ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what a
-    click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; for names next to
-    the ends of the frontiers also ``name, label_at`` (see `with_labels`), for which a narrow window has no room. A row
-    labelled `REFERENCE` is a level line at its ``change_rate``. `styles`: in drawing order. `strong`: label of the
-    method to highlight; the others are faint until the pointer is on them.
+    click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; where names stand
+    beside the ends of the frontiers also ``name, label_at`` (see `with_labels`); a narrow window has no room for them.
+    A row labelled `REFERENCE` is a level line at its ``change_rate``. `styles`: in the order of the drawing. `strong`:
+    label of the method to be seen first; the others are faint until the pointer is on them.
 
     `axes`: which two of ``fairness, accuracy, change_rate`` are x and y (`upward`: more is fairer). `most_changes`,
-    `accuracy_range`, `fairness_range`: ends of these axes. `lines`: join the points of a frontier. `height`: in pixels.
-    `live`: it responds to the pointer. `crosses`: rows have ``_low`` and ``_high`` for both axes, which show where a
+    `accuracy_range`, `fairness_range`: ends of these axes. `lines`: join the points of a frontier. `height`: in
+    pixels. `live`: it answers the pointer. `crosses`: rows have ``_low`` and ``_high`` of both axes, which show where a
     model is on other splits.
     """
     changes = None if most_changes is None else (0.0, most_changes)
@@ -234,7 +234,7 @@ def _reference(y: Any) -> list[alt.Chart]:
 
 
 def plot_segments(frame: pd.DataFrame, *, titles: tuple[str, ...], **more: Any) -> alt.ConcatChart:
-    """Changes against accuracy in each segment of fairness, as one picture to download.
+    """Changes against accuracy in each segment of fairness, as one picture to take away.
 
     `frame`, `more`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments.
     """
@@ -267,7 +267,7 @@ def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.Lay
 def plot_calibration(
     frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], strong: str, height: int = 380
 ) -> alt.LayerChart:
-    """Mean score of g for each bin of f's score; on the diagonal g keeps f's confidence.
+    """Mean score of g where f's score falls into each bin; on the diagonal g leaves f's confidence as it was.
 
     `frame`: ``label, mean_f, mean_g, sd_g, count`` and, as for `plot_methods`, ``name, label_at``.
     """
@@ -292,7 +292,7 @@ def plot_calibration(
 def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
     """Jaccard index of the people changed by each pair of methods.
 
-    `frame`: ``label, other, rank, other_rank, overlap``. `many`: squares are too small for numbers.
+    `frame`: ``label, other, rank, other_rank, overlap``. `many`: the squares have no room for numbers.
     """
     shared = "overlap:Q", "People changed by both, of those by either", ".0%"
     tooltip, x, y = tips(("label:N", "One"), ("other:N", "Other"), shared), ("other", "other_rank"), ("label", "rank")
@@ -329,7 +329,7 @@ def _squares(
     room: int,
     numbers: bool = True,
 ) -> alt.LayerChart:
-    """Shares as numbers on squares, darker if larger; `x` and `y` are columns of names, each with its order's column.
+    """Shares as numbers on squares, darker if larger; `x` and `y` are columns of names, each with that of their order.
 
     From `white_from` on numbers are white. `room`: pixels for the names of y. Without `numbers`, squares are small.
     """

@@ -34,8 +34,8 @@ def plot_pareto(
     """Draw models as points.
 
     `frame`: ``kind`` (a key of `KINDS`), ``fairness, accuracy, change_rate, settings`` (words for the tooltip), ``id``
-    (what a click on an earlier point returns), ``line`` (which line the point belongs to, empty for none),
-    ``order`` (along it), ``label`` (next to it, if any). Later rows are drawn over earlier ones.
+    (what a click on a point tried before returns), ``line`` (which line the point belongs to, empty for none),
+    ``order`` (along it), ``label`` (what stands beside it, if anything). Later rows are drawn over earlier ones.
     `view`: fairness against accuracy, or accuracy against changes. `fairness_title`, `fairer`: of its axis, and which
     way is fairer, with an arrow. `line`: at a value of fairness, with its name. `called`: what kinds are called in
     another language.
@@ -65,7 +65,7 @@ def plot_pareto(
     points = points.mark_point(filled=True, opacity=0.95).add_params(pick)
     points = points.encode(color=color, shape=shape, size=alt.Size("size:Q", scale=None))
     points = points.encode(tooltip=tooltip, description="words:N")
-    # On the empty side of what they name: nothing is better than the frontier, and rarely than the line.
+    # On the empty side of what they name: nothing is better than the frontier, and the line is seldom.
     aside = 1 if fairer.endswith("→") or view == "changes" else -1
     layers = [lines, points]
     for kinds, side, how in (

@@ -51,7 +51,7 @@ def towards(title: str, fairer: str) -> str:
 
 
 def line_at(value: float, tooltip: str, name: str) -> list[alt.Chart]:
-    """A dashed line across a chart at a value of x, with a name at its top and an explanation as tooltip."""
+    """A dashed line across a chart at a value of x, with a name at its top; what it is, under the pointer."""
     once = alt.Chart().transform_aggregate(rows="count()").encode(x=alt.XDatum(value, type="quantitative"))
     rule = once.mark_rule(strokeDash=[3, 4], strokeWidth=1.5, color=palette.FRONTIER, aria=False)
     named = once.mark_text(align="right", dx=-5, dy=6, fontSize=12, color=palette.FRONTIER, aria=False)

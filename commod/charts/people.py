@@ -32,13 +32,13 @@ LINE = 14
 
 
 def names_above(offset: int, *, lines: int = 1, column: str = "name", size: int = 12) -> alt.Y:
-    """Names above their marks instead of next to them; `offset`: of the last line from the middle of its row."""
+    """Names above their marks instead of beside them; `offset` is that of the last line from the middle of its row."""
     broken = f"width < {NARROW} && indexof(datum.label, '|') >= 0"
     whole = "replace(datum.label, '|', ' · ')"
     return by_rank(
         f"{column}:N",
         labelAlign="left",
-        # The first of two lines has the offset, so a one-line name gets a blank line in front.
+        # The first of two lines has the offset: a name of one line gets a blank one in front.
         labelExpr=whole if lines == 1 else f"{broken} ? split(datum.label, '|') : [' ', {whole}]",
         labelPadding=0,
         labelOffset=offset - LINE * (lines - 1),

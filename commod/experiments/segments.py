@@ -67,7 +67,7 @@ def segment_sources(data: str, criterion: str, methods: Collection[str]) -> list
 
 
 def segments_by(source: str, data: str, criterion: str, points: pd.DataFrame) -> Segments:
-    """The segments of one of `segment_sources`; without AdvDebias models, its segments are those of all models."""
+    """The segments of one of `segment_sources`; those of AdvDebias without its models are those of all."""
     for segments in PAPER_SEGMENTS.get((data, criterion), []):
         if segments.source == source:
             return segments
@@ -85,7 +85,7 @@ def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.
 
 
 def mark_frontiers(points: pd.DataFrame, merit: pd.Series, *within: str) -> pd.DataFrame:
-    """Points with ``best``: none of the same method (and `within` the same columns) beats it with fewer changes."""
+    """Points with ``best``: none of a method (and `within` the same columns) changes fewer at no less merit."""
     best = pd.Series(False, index=points.index)
     for _, rows in points.groupby(["method", *within]):
         best[rows.index] = undominated(-rows["change_rate"], merit[rows.index])

@@ -144,9 +144,9 @@ class BestAndOwn(NamedTuple):
 
 
 def best_models(points: pd.DataFrame, criterion: str, level: float, most: float) -> dict[str, BestAndOwn]:
-    """Among methods that need no group: the fairest and, at a level of fairness, the fewest changes and most accurate.
+    """Of the methods that need no group: the fairest, and at a level of fairness the fewest changes and the accurate.
 
-    `points` are those of sound models; the fairest may change at most this share.
+    `points` are those of sound models; the fairest changes at most so large a share.
     """
     free = points[~points["needs_sensitive"].astype(bool)]
     asked = CRITERIA[criterion]

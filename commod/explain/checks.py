@@ -94,7 +94,7 @@ def explain_certainty(certain: Any, before: Any, after: Any) -> pd.DataFrame:
 
 
 def counts_of_changes(certain: Any, before: Any, after: Any, y: Any = None) -> dict[str, tuple[int, int]]:
-    """How many changed decisions f was ``sure`` of and, with labels, how many are ``right``, with their number."""
+    """Of how many changed decisions f was ``sure`` and, with labels, how many are ``right``, beside all changed."""
     after = np.asarray(after)
     changed = np.asarray(before) != after
     whole = int(changed.sum())
@@ -286,7 +286,7 @@ def check_record(record: pd.DataFrame) -> Answer:
 
 
 def check_certainty(certain: Any, before: Any, after: Any) -> Answer:
-    """How sure was f? Arguments as in `explain_certainty`."""
+    """How sure was f? Arguments as of `explain_certainty`."""
     part, whole = counts_of_changes(certain, before, after)["sure"]
     if not whole:
         return _nobody("sure")

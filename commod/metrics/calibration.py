@@ -17,9 +17,9 @@ _Binned = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 
 def expected_calibration_error(y_true: Any, scores: Any, *, sample_weight: Any = None) -> float:
-    """Mean |share of label 1 − mean score| over equal bins of the score, weighted by their rows.
+    """Mean |share of label 1 − mean score| over equal bins of the score, weighed by their rows.
 
-    Range 0 to 1; 0 is calibrated on these bins. Chance makes it larger, especially with few rows. Naeini et al. (2015).
+    Range 0 to 1; 0 is calibrated on these bins. Chance makes it larger, the more so on few rows. Naeini et al. (2015).
     """
     labels, scores, place = _binned(y_true, scores)
     weight = _weight(sample_weight, labels)

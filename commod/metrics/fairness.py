@@ -5,8 +5,8 @@ too small (`commod.metrics.counts`). `sensitive_features` may have missing value
 `commod.metrics.counts.codes_of_groups`. Only rows with a known group count. `sample_weight` says how many people a row
 stands for: whole numbers are repeated rows.
 
-A rate is undefined if its group has no row (for a true positive rate, no positive label): that is a ValueError that
-names group and label, never a NaN. `group_table` shows all rates with their counts and leaves such cells empty.
+A rate whose group has no row (no positive label, say, for a true positive rate) does not exist: that is a ValueError
+naming group and label, never a NaN. `group_table` shows all rates with their counts and leaves such a cell empty.
 """
 
 import math
@@ -123,7 +123,7 @@ def demographic_parity_difference(
 
 
 def delta_tpr(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
-    """Δ_TPR, the largest minus the smallest true positive rate; with two groups |TPR_{S=1} − TPR_{S=0}|.
+    """Δ_TPR, the largest minus the smallest true positive rate; of two groups |TPR_{S=1} − TPR_{S=0}|.
 
     Range 0 to 1; 0 is fair. ValueError if a group that is compared has no row with y = 1.
     """
@@ -131,7 +131,7 @@ def delta_tpr(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weigh
 
 
 def delta_fpr(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
-    """Δ_FPR, the largest minus the smallest false positive rate; with two groups |FPR_{S=1} − FPR_{S=0}|.
+    """Δ_FPR, the largest minus the smallest false positive rate; of two groups |FPR_{S=1} − FPR_{S=0}|.
 
     Range 0 to 1; 0 is fair. ValueError if a group that is compared has no row with y = 0.
     """
@@ -148,7 +148,7 @@ def disparate_mistreatment(y_true: Any, y_pred: Any, *, sensitive_features: Any,
 
 
 def group_table(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> pd.DataFrame:
-    """Size and rates of each group, one row per group, including small ones.
+    """Size and rates of each group, one row per group, small ones, too.
 
     Columns ``count, positives, positive_rate, tpr, fpr, accuracy``; `count` and `positives` (those with y = 1) are
     rows, the rates are weighted. A rate that does not exist (no row with that label) is ``<NA>``.

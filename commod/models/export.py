@@ -47,8 +47,8 @@ def to_portable(
         Texts to store with the model.
     contract : tuple of ColumnRule, optional
         How the cells of a raw row become what `g` was fitted on, such as ``task.contract``: a row of text from the file
-        then gets the score of `g`. Without it, rows must hold what X held; gaps are filled as `g`'s encoder does if it
-        was fitted on a table with gaps, and refused otherwise.
+        then gives the score of `g`. Without it, rows must hold what X held; gaps are filled as the encoder of `g` does
+        if it was fitted on a table with gaps, and refused if not.
     reference : mapping, optional
         What the model was like on the people tested on, from `commod.monitoring.reference_of`, to go along.
 

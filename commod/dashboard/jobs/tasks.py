@@ -32,9 +32,9 @@ from commod.experiments.target import Target, find_settings
 from commod.explain.what_if import FeatureRange, feature_ranges
 from commod.models.threshold import ONE_HALF
 
-# After files with this many bytes the process that has read them ends, to free its memory.
+# Bytes of files after which the process that has read them ends, and gives its memory back.
 LARGE_FILES = 5 * 2**20
-# Refits per part: at most a second of a core, and enough for a first answer. Fewer for other splits: each trains an f.
+# Refits of a part: a second or less of a core, and enough for a first answer. Fewer of other splits: each trains an f.
 PART: dict[Drawn, int] = {"rows": 10, "splits": 5}
 # Arguments of `Commod` that a search for a setting does not change.
 LEFT = ("update", "direction", "features", "lambda_concepts", "max_changes")
@@ -79,7 +79,7 @@ def verify(record: Mapping[str, Any], task: Task) -> ComputeTask:
 
 
 def _apart(kind: str, token: str, about: tuple[Any, ...], function: Callable[..., Any], *arguments: Any) -> ComputeTask:
-    """In a process of its own, which ends after large files."""
+    """In a process to itself, which ends after large files."""
     heavy = sum(len(each) for each in arguments if isinstance(each, bytes)) > LARGE_FILES
     step = ComputeStep(function, arguments, Priority.SEARCH, heavy, apart=True, needs_f=False)
     return ComputeTask(kind, SceneKey(token), about, (step,))

@@ -349,7 +349,7 @@ class FitResult:
         return BASE_MODELS[name][0] if name in BASE_MODELS else name
 
     def as_json(self, rows: np.ndarray | None = None) -> str:
-        """The model for `commod.portable`, with its figures on the test people, or on those at `rows`."""
+        """The model for `commod.portable`, with what it was like on the test people, or on those at `rows`."""
         scene = self.scene
         about = {
             "data": data_in_words(self.settings),

@@ -39,7 +39,7 @@ _PAGE = HELD + "page"
 # Of a lesson, of saved runs, of a room and who somebody is there, and the language: they stay in the address on every
 # page.
 CARRIED = ("lesson", "step", "answers", "runs", "compare", "room", "seat", "lang")
-# While a room's leader has frozen the controls.
+# While the leader of a room has frozen the controls.
 FROZEN = Access(frozenset())
 # What opens a task: everything else is set to suit it.
 _OPENS = ("data", "groups")
@@ -373,7 +373,7 @@ def keep_link(**more: str) -> None:
 
 
 def address(**more: str) -> str:
-    """A link to this page with setting and requirements, for somebody else: nothing is frozen for them."""
+    """A link to this page with the setting and what is required, for somebody else: nothing is frozen for them."""
     here = to_link(current()) | requirements_to_link(requirements())
     link = here | {name: text for name, text in more.items() if text}
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(link)}"
