@@ -1,7 +1,7 @@
 r"""A COMMOD model from a small JSON file, run with numpy alone.
 
-This one file needs Python ≥ 3.10, numpy and nothing else: no scikit-learn, no pandas, nothing of this project. Copy it
-to where the model is to run, and::
+This one file needs only Python ≥ 3.10 and numpy: no scikit-learn, no pandas, nothing else from this project. Copy it to
+where the model will run, and::
 
     from commod_portable import load  # the file as downloaded; with the project: from commod.portable import load
 
@@ -10,13 +10,12 @@ to where the model is to run, and::
     g.predict_proba(rows)[:, 1]  # probability of the positive class
     g.explain(rows[0])  # from f's score through each concept to g's
 
-The file is written by `commod.models.export.to_portable`. Predictions are those of the model it was written from, to
-1e-9.
+`commod.models.export.to_portable` writes the file. Predictions equal the original model's to 1e-9.
 
 The format, ``commod-portable/6``
 ---------------------------------
-Strict JSON (no NaN, no infinity): one object with the parts below. Files of versions 1 to 5 have some of these parts,
-and are read alike. A reader that does not know the version refuses the file.
+Strict JSON (no NaN, no infinity): one object with the parts below. Files of versions 1 to 5 have some of these parts
+and are read in the same way. A reader that does not know the version refuses the file.
 
 ``about``, ``settings``
     Texts about the model, and arguments of the estimator; not used here. Nor is ``reference``, which older files have.
@@ -24,35 +23,35 @@ and are read alike. A reader that does not know the version refuses the file.
     The two labels; the second is the positive one.
 ``raw``
     Optional: how raw cells are read. A list of rules, each with the attributes of a `ColumnRule`, for the columns that
-    they name. A cell of such a column (a text of a CSV file, a JSON value, a number, null) is first read by its rule:
+    they name. A cell of such a column (text from a CSV file, a JSON value, a number, null) is first read by its rule:
     numbers in all their spellings, words for "missing", medians, levels, truth values, dates.
 ``encoder``
     How a row becomes numbers: ``columns``, a list of ``{"name": ..., "levels": null or [...]}``; ``mean`` and
-    ``scale``, one number per encoded column. A column without levels is a number and gives one encoded column. One with
-    levels is a category and gives a 0/1 column per level, or, if it has two, one column for the second; a value that is
-    none of the levels gives 0 in all of them. All are then standardised: (raw − mean) / scale.
+    ``scale``, one number per encoded column. A column without levels is a number and gives one encoded column. A column
+    with levels is a category and gives a 0/1 column per level, or, if it has two, one column for the second; an unknown
+    value gives 0 in all of them. All are then standardised: (raw − mean) / scale.
 
     A column may also have ``fill``, the number or the level that a gap becomes (null: it stays a gap, for an f that
     takes gaps; without ``fill`` a gap is refused); ``other``, the level that unknown ones become; and ``"codes":
     true``, for an f that takes levels as they are: one encoded column, the place of the level in ``levels``, and a gap
     for an unknown one.
 ``r``
-    The ratio: ``intercept``, ``coef`` (one weight per encoded column, and, where ``include_score`` is true, one for
-    the logit of f behind them), ``features`` (names of the weights), and ``concepts``, a list of ``{"name": ...,
-    "weight": ..., "loadings": [...]}`` with the same r read through concepts: coef = Σ weight · loadings.
+    The ratio: ``intercept``, ``coef`` (one weight per encoded column and, if ``include_score`` is true, a last one for
+    the logit of f), ``features`` (names of the weights), and ``concepts``, a list of ``{"name": ..., "weight": ...,
+    "loadings": [...]}`` with the same r read through concepts: coef = Σ weight · loadings.
 ``s``
-    Optional: the shift, with ``intercept``, ``coef`` and ``concepts`` as those of ``r``, in the same order and over the
+    Optional: the shift, with ``intercept``, ``coef`` and ``concepts`` as in ``r``, in the same order and over the
     same features.
 ``flips``
-    Optional, for a model that counts decisions: r·(logit f − t) + s, with ``step`` more of s for those whom f accepts,
-    only says who is flipped. Where it has another sign than logit f − t, the ratio is −``mirror``; everybody else keeps
-    f's score. ``r`` then has no concepts.
+    Optional, for a model that counts decisions: r·(logit f − t) + s, with ``step`` added to s for people whom f
+    accepts, only says who is flipped. If its sign differs from that of logit f − t, the ratio is −``mirror``; everybody
+    else keeps f's score. ``r`` then has no concepts.
 ``acts_on``
     Optional, ``"negative"`` or ``"positive"``: the decision of f that the model acts on. Everybody else keeps f's
     score: r = 1 and s = 0.
 ``line``
-    Optional, t: the logit of the probability above which f decides positively; else t = 0. All logits of f, also that
-    for which r has a weight, are measured from it.
+    Optional, t: the logit of the probability above which f decides positively; by default 0. All logits of f, including
+    the one for which r has a weight, are measured from it.
 ``f``
     The deployed model. ``kind`` is one of
 
@@ -65,12 +64,12 @@ and are read alike. A reader that does not know the version refuses the file.
     ``"column"``
         ``column``: p is the value of that column of the rows.
     ``"given"``
-        f could not be written down (``why`` says why): its probabilities are to be passed as ``base_scores``.
+        f could not be written (``why`` says why): pass its probabilities as ``base_scores``.
 
-    The first three have an ``encoder`` of their own where it is not that of r. A tree is ``{"feature": [...], "number":
-    [...], "left": [...], "right": [...]}`` with one entry per node: at a node with feature i ≥ 0, go left if x_i ≤
-    number, else right (both come later in the list); a node with feature −1 is a leaf, and its number the value. A tree
-    may have ``gaps_left``, with 1 for each node where a gap goes left, and ``levels_left``, which has for some nodes
+    The first three have their own ``encoder`` if it differs from r's. A tree is ``{"feature": [...], "number": [...],
+    "left": [...], "right": [...]}`` with one entry per node: at a node with feature i ≥ 0, go left if x_i ≤ number,
+    otherwise right (both come later in the list); a node with feature −1 is a leaf, and its number is the value. A tree
+    may have ``gaps_left``, with 1 for each node where a gap goes left, and ``levels_left``, which lists for some nodes
     (by their place, as text) the places of the levels that go left.
 
 A row is then decided by g(x) = σ(t + r(x) · (logit f(x) − t) + s(x)), with f's probability clipped to [1e-6, 1 − 1e-6]
@@ -105,19 +104,19 @@ __all__ = [
     "number_in",
 ]
 
-# What a file says of its own format; older ones are read, any other is refused.
+# The format that a file states; older ones are read, others are refused.
 FORMAT = "commod-portable/6"
 FORMATS = tuple(f"commod-portable/{version}" for version in range(1, 7))
-# What a file of an older version must have: without it, it would be read as another model.
+# A part that a file of an older version must have: without it, it would be read as a different model.
 _PART_OF = {"commod-portable/2": "s", "commod-portable/3": "acts_on", "commod-portable/5": "flips"}
-# A score that is flipped from the very line lands this far beyond it.
+# A score that is flipped from exactly the line lands this far beyond it.
 ACROSS = 1e-9
 # Scores of exactly 0 or 1 have no logit: they count as this far from certain.
 CERTAINTY = 1e-6
 # Kinds of f that are in the file.
 MODELS = ("logistic", "forest", "boosting")
 
-# What a gap becomes where nothing is said to fill it.
+# What a gap becomes if nothing fills it.
 REFUSED = object()
 
 Array = NDArray[np.float64]
@@ -135,7 +134,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Portable:
     Raises
     ------
     ValueError
-        If it is no JSON, not of a version that is known here, or damaged; the sentence says which.
+        If it is not JSON, has an unknown version, or is damaged; the message says which.
     """
     if isinstance(source, Mapping):
         return Portable(source)
@@ -160,9 +159,9 @@ class Portable:
         The file, as described at the top of this module.
     classes : ndarray of 2 labels
     columns : list
-        Names of the columns that a row must have. Others it may have, and they are not looked at.
+        Names of the columns that a row must have. Other columns are ignored.
     needs_scores : bool
-        Whether f is not in the file, so that every call needs its probabilities as `base_scores`.
+        Whether f is missing from the file, so that every call needs its probabilities as `base_scores`.
     """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
@@ -194,7 +193,7 @@ class Portable:
             width = len(self._f_encoder.mean)
             self._f_coef = _numbers(self._f["coef"], width) if self._f["kind"] == "logistic" else np.zeros(0)
             self._trees = [_Tree.read(tree, width) for tree in self._f.get("trees", [])]
-            # The constant of the sum, whatever it is called.
+            # The constant of the sum, under either name.
             constant = {"logistic": "intercept", "boosting": "baseline"}.get(self._f["kind"])
             self._f_constant = 0.0 if constant is None else _number(self._f[constant])
             labels = list(content["classes"])
@@ -216,11 +215,11 @@ class Portable:
         return self._ratio_and_shift(rows, base_scores)[0]
 
     def shift(self, rows: Rows, *, base_scores: Any = None) -> Array:
-        """s(x) of each row; a decision changes where r·logit f + s has another sign than logit f."""
+        """s(x) of each row; a decision changes where r·logit f + s and logit f have different signs."""
         return self._ratio_and_shift(rows, base_scores)[1]
 
     def decision_function(self, rows: Rows, *, base_scores: Any = None) -> Array:
-        """How far the logit of g lies above f's cut-off t, r(x)·(logit f(x) − t) + s(x)."""
+        """How far g's logit lies above f's cut-off t: r(x)·(logit f(x) − t) + s(x)."""
         ratio, shift, logit = self._ratio_and_shift(rows, base_scores, score_needed=True)
         return ratio * logit + shift
 
@@ -242,7 +241,7 @@ class Portable:
         return np.asarray(self.classes[positive.astype(int)])
 
     def scores_of_f(self, rows: Rows) -> Array:
-        """Probabilities of the positive class under f, where f is in the file (or in a column of the rows)."""
+        """Probabilities of the positive class under f, if f is in the file (or in a column of the rows)."""
         return self._scores(_Table(rows, self._rules))
 
     def explain(self, row: Mapping[Any, Any], *, base_scores: Any = None) -> list[dict[str, Any]]:
@@ -253,9 +252,9 @@ class Portable:
         list of dict
             Terms "f", "constant", one per concept, and "g": ``value`` (how much of the concept the row shows),
             ``weight``, ``ratio`` (what the term adds to r), ``shift`` (to s), ``logit`` (ratio times logit f, plus
-            shift), ``logit_after`` (the sum so far, which begins at f's logit and ends at g's). All terms between f and
-            g add 0 to a row that the model does not act on. Where decisions are counted, the terms up to "kept" add up
-            to what decides, and "kept" leads from there to g's logit.
+            shift), ``logit_after`` (the sum so far, from f's logit to g's). If the model does not act on the row, all
+            terms between f and g add 0. If it counts decisions, the terms up to "kept" add up to the number that
+            decides, and "kept" leads from there to g's logit.
         """
         if not isinstance(row, Mapping):
             raise ValueError("explain takes one row, as a dict of its columns.")
@@ -306,7 +305,7 @@ class Portable:
         return *self._act(x, logit), logit
 
     def _act(self, x: Array, logit: Array) -> tuple[Array, Array]:
-        """What acts on encoded rows: r and s."""
+        """The r and s that act on encoded rows."""
         acted = self._acted_on(logit)
         ratio, shift = self._ratio(x), self._shift(x) + np.where(logit > 0, self._step, 0.0)
         if not self._mirror:
@@ -351,8 +350,8 @@ class Portable:
         return _sigmoid(raw)
 
 
-# Words that stand for "no value", in whatever case; never a level. "None" counts in this spelling alone: "none" is
-# often an answer.
+# Words for "no value", in upper or lower case; never a level. "None" counts only in this spelling: "none" is often an
+# answer.
 MISSING_WORDS = frozenset(
     [
         *("", "?", "-", "--", ".", "na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "nil", "undefined"),
@@ -365,7 +364,7 @@ MISSING_WORDS = frozenset(
 # Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
 LARGEST = 1e100
 CURRENCIES = "$€£¥₹"
-# Between groups of three digits, besides the mark that is not the decimal one: spaces, also narrow ones, apostrophes.
+# Between groups of three digits, besides the other mark: spaces, including narrow ones, and apostrophes.
 _BETWEEN = " \u00a0\u2009\u202f'’"
 _NUMBER_WITH = {
     mark: re.compile(
@@ -385,7 +384,7 @@ EPOCH = datetime(1970, 1, 1)
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, what pandas calls NA, and words that say so."""
+    """Whether it is None, NaN, pandas' NA, or a word for "missing"."""
     if isinstance(value, str):
         text = value.strip()
         return text == "None" or text.lower() in MISSING_WORDS
@@ -395,8 +394,8 @@ def is_missing(value: Any) -> bool:
 def number_in(value: Any, decimal: str = ".") -> float:
     """The number that a cell holds, NaN if it holds none.
 
-    Of texts, "69,487.00", "1 200", "67,8", "$1,200" and "45%" (which is 45) are numbers. One that could be read in two
-    ways, such as "1,234" or "1.234", is read by `decimal`, the decimal mark of its column. True and False are none.
+    Texts such as "69,487.00", "1 200", "67,8", "$1,200" and "45%" (which is 45) are numbers. An ambiguous one, such as
+    "1,234" or "1.234", is read by `decimal`, the decimal mark of its column. True and False are not numbers.
     """
     if isinstance(value, (bool, np.bool_)):
         return math.nan
@@ -432,8 +431,8 @@ def _bare(text: str) -> str:
 def days_in(value: Any, order: str = "mdy") -> float:
     """The date that a cell holds, as days since 1 January 1970 (a time of day is a fraction), NaN if it holds none.
 
-    Of texts, 2024-01-31 and the like, and 1/31/2024 or 31.1.2024 with the `order` "mdy" or "dmy" of the column, each
-    with a time or without. A number is taken for days.
+    Texts such as 2024-01-31, and 1/31/2024 or 31.1.2024 with the `order` "mdy" or "dmy" of the column, each with or
+    without a time. A number counts as days.
     """
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
@@ -485,11 +484,11 @@ def level_in(value: Any, *, decimal: str = "") -> str | None:
 
 
 def folded(level: str) -> str:
-    """A level without what people write now one way, now another: capitals, and spaces."""
+    """A level without differences in capitals and spaces."""
     return " ".join(level.casefold().split())
 
 
-# What stands for one another where only one of them is a level.
+# Words that mean the same if only one of them is a level.
 _ALIKE = {"True": "1", "1": "True", "False": "0", "0": "False"}
 
 
@@ -503,20 +502,20 @@ class ColumnRule:
     kind : {"number", "date", "category"}
         A date becomes a number, days since 1 January 1970.
     decimal : {"", ".", ","}
-        Decimal mark of a text that could be read in two ways ("1,234"); of a category, "" unless it held numbers.
+        Decimal mark for ambiguous texts ("1,234"); for a category, "" unless it held numbers.
     order : {"mdy", "dmy"}
-        Of a date that does not begin with its year.
+        For dates that do not begin with the year.
     divide : float
-        A number is divided by this: 100 for a probability that stands in the file as a percentage.
+        Numbers are divided by this: 100 for probabilities given as percentages.
     turned : bool
-        Whether a probability in the file is that of the other outcome, so that 1 less it is used.
+        Whether the file has the probability p of the other outcome, so that 1 − p is used.
     fill : float, str or None
-        What a missing cell becomes: a number, mostly the median, or a level. With None a missing cell is refused. A
-        cell that should hold a number and does not counts as missing.
+        What a missing cell becomes: a number, usually the median, or a level. With None a missing cell is refused. A
+        cell that should hold a number but does not counts as missing.
     levels : tuple of str
         Known levels of a category.
     other : str or None
-        The level that all unknown ones become; with None they stay what they are, none of the known ones.
+        The level that all unknown ones become; with None they stay unknown.
     """
 
     name: Any
@@ -545,7 +544,7 @@ class ColumnRule:
         return cls(**{**content, "levels": tuple(content.get("levels", ()))})
 
     def read(self, value: Any) -> float | str | None:
-        """What a cell becomes; None where it is missing and nothing is said to fill it."""
+        """What a cell becomes; None if it is missing and nothing fills it."""
         if self.kind == "category":
             return self._level(value)
         number = days_in(value, self.order) if self.kind == "date" else number_in(value, self.decimal)
@@ -568,7 +567,7 @@ class ColumnRule:
 
 
 class _Table:
-    """Rows as columns, whichever way they were given."""
+    """Rows as columns, in either form they were given."""
 
     def __init__(self, rows: Rows, rules: Mapping[Any, ColumnRule]) -> None:
         self._rules = rules
@@ -699,7 +698,7 @@ class _Encoder:
 
 @dataclass(frozen=True)
 class _Linear:
-    """r or s: a weighted sum of the encoded columns, also as it is read through concepts."""
+    """r or s: a weighted sum of the encoded columns, also expressed through concepts."""
 
     intercept: float
     coef: Array
@@ -737,7 +736,7 @@ class _Tree:
             raise ValueError("a tree whose lists differ in length")
         if (feature >= width).any():
             raise ValueError("a tree that asks for a column that is not there")
-        # Children come after their parent: so that every walk ends.
+        # Children come after their parent, so that every walk ends.
         for child in (left[inner], right[inner]):
             if (child <= nodes[inner]).any() or (child >= len(nodes)).any():
                 raise ValueError("a tree whose nodes are out of order")
@@ -809,4 +808,4 @@ def _listing(names: Sequence[Any]) -> str:
 
 
 def _no_constant(text: str) -> Any:
-    raise ValueError(f"This file holds {text}, which is no number in strict JSON: it is damaged.")
+    raise ValueError(f"This file holds {text}, which is not a number in strict JSON: it is damaged.")

@@ -330,7 +330,7 @@ def test_compare_of_a_file_as_json(capsys, path):
     ("options", "message"),
     [
         (["--outcome", "hire"], "There is no column “hire” in the file"),
-        (["--favourable", "maybe"], "“maybe” is no value of “hired”"),
+        (["--favourable", "maybe"], "“maybe” is not a value of “hired”"),
         (["--groups", "A"], "Choose two different groups of “group”, or more of them."),
         (["--scores", "", "--base-model", "scores"], "comes without scores"),
     ],
@@ -363,7 +363,7 @@ def test_scores_of_the_other_outcome_are_asked_about(capsys, tmp_path):
     told = capsys.readouterr()
     assert told.out == ""
     assert "These scores seem to be of the other outcome" in told.err
-    assert "Say --scores-of other to turn them round" in told.err
+    assert "Use --scores-of other to turn them round" in told.err
     found = []
     for words in (["--scores-of", "other"], ["--scores-of", "favourable"]):
         assert main(["fit", path, *words, "--json"]) == 0

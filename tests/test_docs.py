@@ -19,7 +19,8 @@ from tests.browsing import ROOT
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
 CONTRIBUTING = (ROOT / "docs" / "contributing.md").read_text()
 BLOCK = re.compile(
-    r"^(?:New file|In) `(?P<path>[^`]+)`(?:, (?P<where>before|after|at the end of) `(?P<anchor>[^`]+)`)?:\n\n"
+    r"^(?:New file|In) `(?P<path>[^`]+)`"
+    r"(?:, (?P<where>before|after|instead of|at the end of) `(?P<anchor>[^`]+)`)?:\n\n"
     r"```\w+\n(?P<text>.*?)```$",
     re.DOTALL | re.MULTILINE,
 )
@@ -134,7 +135,7 @@ def _apply(block, folder):
     place = places[0] + (block["where"] == "after")
     if block["where"] == "at the end of":  # a dict made of a tuple of declarations
         place = lines.index("    )\n", place)
-    lines.insert(place, text)
+    lines[place : place + (block["where"] == "instead of")] = [text]
     path.write_text("".join(lines))
 
 

@@ -402,7 +402,7 @@ def test_the_gallery_has_a_page_for_each_data_set(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["-o", "page.html"], "Name one data set, or say --all."),
+        (["-o", "page.html"], "Name one data set, or use --all."),
         (["law_school", "-o", "nowhere/page.html"], "does not exist"),
         (["law_school", "-o", "page.html", "--app", "javascript:alert(1)"], "begins with https://"),
     ],

@@ -1,4 +1,4 @@
-"""DataFrame in, altair chart out; knows nothing of models."""
+"""DataFrame in, altair chart out; knows nothing about models."""
 
 from commod.installation import needs_extra
 

@@ -28,11 +28,11 @@ DEPLOYED = "f, as deployed"
 REFERENCE = "Fewest changes, group known"
 # Pixels between the lines of two names, and those of a chart's height that its axis and the room around it take.
 LINE, AROUND = 14.0, 66.0
-# Whether the window is too narrow for names beside the frontiers; without a window, as in a file, it is not.
+# Whether the window is too narrow for names next to the frontiers; without a window, as in a file, it is not.
 NARROW = "windowSize()[0] <= 640"
-# Pixels by which the scales of a picture go on beyond their ends.
+# Pixels by which the scales of a picture extend beyond their ends.
 BEYOND = 8.0
-# Shapes of methods that do not know the group; those that do are drawn hollow.
+# Shapes of methods that do not know the group; methods that do are drawn hollow.
 SHAPES = ("circle", "square", "triangle-up", "triangle-down", "triangle-right", "triangle-left", "cross", "wedge")
 
 
@@ -58,15 +58,15 @@ def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: i
 
 
 def spread_labels(wanted: Sequence[float], room: float, gap: float) -> list[float]:
-    """Places of labels in a column, as near to those wanted as a distance of `gap` between any two allows.
+    """Places of labels in a column, as close to the wanted ones as a distance of `gap` between any two allows.
 
-    Labels that would touch form a block around the mean of what they want. `room`, from 0 on, may make `gap` smaller.
+    Labels that would touch form a block around the mean of their wishes. `room`, from 0 on, may make `gap` smaller.
     """
     if not wanted:
         return []
     gap = min(gap, room / max(1, len(wanted) - 1))
     order, before = np.argsort(wanted, kind="stable"), gap * np.arange(len(wanted))
-    # Less the room of those before it, what a label wants has only to rise.
+    # After subtracting the room of earlier labels, a label's wish only has to increase.
     levels = isotonic_regression(np.asarray(wanted)[order] - before, y_min=0.0, y_max=room - before[-1])
     places = np.empty(len(wanted))
     places[order] = levels + before
@@ -141,7 +141,7 @@ def plot_methods(
         *_names(x, y, channels, focus),
         *(_reference(y) if axes[1] == "change_rate" else ()),
     ]
-    # Room above, or the topmost label of the axis is cut in half.
+    # Room above, so that the axis' topmost label is not cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
     return alt.layer(*layers, data=frame).properties(height=height, padding=room)
 
@@ -159,7 +159,7 @@ def _axis(name: str, make: Any, fairness_title: str, ends: tuple[float, float] |
 
 
 class _Focus:
-    """What is drawn strongly: the `strong` method and that under the pointer."""
+    """The highlight: the `strong` method and the one under the pointer."""
 
     def __init__(self, strong: str, *, live: bool = True) -> None:
         self.live = live
@@ -213,7 +213,7 @@ def _on_axis(channel: Any, column: str) -> Any:
 
 
 def _crosses(axes: tuple[str, str], x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
-    """Where models are on other splits: of the strong method, and of that under the pointer."""
+    """Where models are on other splits, for the strong method and the one under the pointer."""
     across, up = axes
     shown = alt.Chart().transform_filter(f"datum.best && isValid(datum.{across}_low)")
     means = {f"{name}_mean": f"(datum.{name}_low + datum.{name}_high) / 2" for name in axes}

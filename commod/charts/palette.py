@@ -12,7 +12,7 @@ COMMOD = "#D55E00"
 SHAP = "#56B4E9"
 FIRST_VOTE = "#8A63D2"
 
-# Of the families in the registry of methods: a hue each, and shades that its methods take in turn; COMMOD has its own.
+# A hue for each family in the registry, with shades for its methods in turn; COMMOD has its own.
 FAMILIES = {
     "blind": ("#0072B2", "#3A8FC9", "#4F74D0", "#17879A"),
     "aware": ("#B0569A", "#9467BD", "#CC6088", "#8A63D2"),

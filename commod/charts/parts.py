@@ -12,7 +12,7 @@ from commod.installation import needs_extra
 
 
 def tips(*columns: tuple[str, Any] | tuple[str, Any, str]) -> list[alt.Tooltip]:
-    """Tooltips: of each a column, its title, and how its numbers are written."""
+    """Tooltips, each with a column, its title and its number format."""
     return [alt.Tooltip(name, title=title, format=form[0] if form else alt.Undefined) for name, title, *form in columns]
 
 
@@ -28,7 +28,7 @@ def model_tips(name: tuple[str, str], fairness_title: str) -> list[alt.Tooltip]:
 
 
 def read_out(name: str, fairness_title: str) -> str:
-    """What a screen reader says of a model: the column with its name, its figures, and its setting."""
+    """What a screen reader says about a model: its name (from a column), its figures and its setting."""
     return (
         f"datum.{name} + ', {fairness_title}: ' + format(datum.fairness, '.3f') + ', accuracy: ' + "
         "format(datum.accuracy, '.3f') + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings"
@@ -36,9 +36,9 @@ def read_out(name: str, fairness_title: str) -> str:
 
 
 def _numbers(title: Any, form: Any, axis: dict[str, Any]) -> dict[str, Any]:
-    """How an axis writes its numbers: without "%" where the title has it.
+    """How an axis writes its numbers: without "%" if the title has it.
 
-    The format loses its decimals: ticks then have as many as tell them apart, and never read 0.74, 0.74, 0.75.
+    The format loses its decimals: ticks then have enough to tell them apart, and never read 0.74, 0.74, 0.75.
     """
     form = re.sub(r"\.\d+~?(?=[f%]$)", "", form) if isinstance(form, str) else form
     unsigned = {"labelExpr": "format(100 * datum.value, ',~f')"} if "(%" in title else {}
@@ -46,7 +46,7 @@ def _numbers(title: Any, form: Any, axis: dict[str, Any]) -> dict[str, Any]:
 
 
 def towards(title: str, fairer: str) -> str:
-    """The title of an axis with the way that is fairer, "fairer →" or "← fairer", on its side."""
+    """The title of an axis with the fairer direction, "fairer →" or "← fairer", on its side."""
     return f"{fairer} · {title}" if fairer.startswith("←") else f"{title} · {fairer}" if fairer else title
 
 
@@ -92,7 +92,7 @@ def by_rank(column: str, rank: str = "rank", **axis: Any) -> alt.Y:
 
 
 def across_by_rank(column: str, title: str, angle: int) -> alt.X:
-    """A column for each name, in the order of the column ``rank``; the names stand at an angle."""
+    """A column for each name, in the order of the column ``rank``; the names are at an angle."""
     axis = alt.Axis(labelAngle=angle, labelOverlap=False)
     return alt.X(column, title=title, sort=alt.EncodingSortField("rank", op="min"), axis=axis)
 
@@ -124,7 +124,7 @@ def outlined(
 
 
 def export_chart(chart: Any, kind: Literal["png", "svg"], *, width: int | None = 900) -> bytes:
-    """A chart as PNG (at double resolution) or SVG, on white; `width` in pixels, None for a chart that has its own."""
+    """A chart as PNG (double resolution) or SVG, on white; `width` in pixels, None to keep the chart's own."""
     with needs_extra("A chart as a file", "app"):
         import vl_convert  # noqa: F401 - altair saves with it
     sized = chart.properties(background="white")

@@ -151,7 +151,7 @@ def plot_record(frame: pd.DataFrame) -> alt.Chart:
 
 
 def plot_certainty(frame: pd.DataFrame) -> alt.Chart:
-    """How sure f was of those changed, compared with everyone.
+    """How sure f was about changed people, compared with everyone.
 
     `frame`: columns ``name`` (class of certainty), ``rank``, ``whose`` (`EVERYONE` or `CHANGED`), ``share, people``.
     """
@@ -204,7 +204,7 @@ def plot_again(frame: pd.DataFrame) -> alt.Chart:
     )
 
 
-# The axis of the changes reaches at least so far: a handful of people must not look like many.
+# The axis of the changes reaches at least this far: a handful of people must not look like many.
 LEAST = 0.2
 ACCOUNTS = ("COMMOD's own", "SHAP, post hoc")
 
@@ -220,7 +220,7 @@ def plot_changes(frame: pd.DataFrame, *, better: str, worse: str, many: bool = F
 
     `frame`: ``group`` (two lines, parted by "|"), ``rank`` (of the group), ``direction`` (`better` or `worse`),
     ``place`` (0 or 1 in that order), ``share, count``. `better`, `worse`: a change to the favourable outcome and to the
-    other, in words. `many`: groups' names stand above the bars, to leave them room on a narrow screen.
+    other, in words. `many`: groups' names are above the bars, to save room on a narrow screen.
     """
     beside = by_rank("group:N", labelExpr="split(datum.label, '|')", labelLimit=240, labelPadding=8, labelLineHeight=15)
     scale = alt.Scale(domain=alt.DomainUnionWith(unionWith=[0, LEAST]), nice=True)
@@ -257,13 +257,13 @@ def plot_contributions(
 
 
 def term_styles(outcomes: tuple[str, str], favourable: int = 1) -> tuple[MethodStyle, MethodStyle]:
-    """Marks of the terms that raise the score and of those that lower it, for a legend beside the chart."""
+    """Marks of the terms that raise or lower the score, for a legend next to the chart."""
     colours = (palette.BETTER, palette.WORSE) if favourable == 1 else (palette.WORSE, palette.BETTER)
     low, high = outcomes
     return MethodStyle(f"towards “{high}”", colours[0], "square"), MethodStyle(f"towards “{low}”", colours[1], "square")
 
 
-# Written at the axis of the waterfall, beside the line.
+# Written at the axis of the waterfall, next to the line.
 CHANCES = (0.001, 0.01, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 0.99, 0.999)
 
 
@@ -335,7 +335,7 @@ def plot_curve(
 
 
 def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> alt.Chart:
-    """People to whom each model gives the better and the worse decision.
+    """How many people get a better or a worse decision from each model.
 
     `frame`: ``name`` (of the model, "|" where it may be broken), ``rank``, ``direction`` (`better` or `worse`),
     ``place`` (0 and 1 in that order) and ``people``.
@@ -345,7 +345,7 @@ def plot_paying(frame: pd.DataFrame, *, better: str, worse: str, title: str) -> 
     return stacked(frame, x, by_direction(better, worse, columns=2), tooltip)
 
 
-# Dots in a row of a group's picture.
+# Dots per row in a group's picture.
 _ACROSS = 20
 
 

@@ -1,4 +1,4 @@
-"""What a room has guessed, tried and voted for: every person counts as one, and a mean is never drawn alone."""
+"""What a room guessed, tried and voted for: every person counts once, and a mean is never drawn alone."""
 
 import json
 from typing import Any
@@ -12,11 +12,11 @@ from commod.charts.people import names_above
 
 # Default font size in pixels.
 TYPE = 16
-# Where the last label of an axis ends beyond it.
+# Padding: the last label of an axis extends beyond it.
 _ROOM_FOR_LABELS = {"top": 8, "bottom": 8, "left": 8, "right": 30}
-# Square pixels of the point of one person.
+# Size of one person's point, in square pixels.
 DOT = 300
-# Of a point in `plot_models`: its colour and shape.
+# Colour and shape of a point in `plot_models`.
 ROLES = {
     "frontier": (palette.FRONTIER, "circle"),
     "f": (palette.F, "diamond"),
@@ -36,7 +36,7 @@ def _figure(channel: Any, column: str, title: str, font: int, form: str, ticks: 
 
 
 def _people(title: str, font: int) -> alt.Axis:
-    """Of a count: between whole numbers there is no label."""
+    """For a count: no labels between whole numbers."""
     whole = "datum.value % 1 ? '' : format(datum.value, 'd')"
     return _axis(font, title=title, labelExpr=whole, tickMinStep=1, tickCount=5)
 
@@ -76,7 +76,7 @@ def plot_guesses(
 
 
 def plot_answers(frame: pd.DataFrame, *, kinds: tuple[str, ...], people: str, font: int = TYPE) -> alt.LayerChart:
-    """How many gave each answer, as bars with their count; an answer's name stands above its bar.
+    """How many people gave each answer, as bars with their count; an answer's name is above its bar.
 
     `frame`: ``name`` (of the bar, "|" where it may be broken), ``rank``, ``kind`` (one of `kinds`, each in a colour of
     its own) and ``people``. `people`: title of the counts.
@@ -102,9 +102,9 @@ def plot_models(
     line_name: str = "",
     font: int = TYPE,
 ) -> alt.LayerChart:
-    """Models that people chose or voted for, among all that there are: fairness against accuracy.
+    """Models that people chose or voted for, among all models: fairness against accuracy.
 
-    A point grows with the people there and shows their number. Lines lead from first votes (rings) to second ones.
+    A point grows with its number of people and shows it. Lines lead from first votes (rings) to second ones.
 
     `frame`: ``kind, fairness, accuracy, people`` (0 where nobody is), ``who`` (names and setting), ``line`` (empty for
     none), ``order`` (along it). Later rows are drawn on top. `kinds`: what ``kind`` may be, with its key of `ROLES`.

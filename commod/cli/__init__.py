@@ -56,15 +56,15 @@ def _parser() -> argparse.ArgumentParser:
 
     compare = add("compare", commands.compare, "sweep every method on a data set and write all points as CSV")
     add_data(compare)
-    compare.add_argument("--out", type=Path, help="CSV file to write (default: a summary on the screen only)")
+    compare.add_argument("--out", type=Path, help="CSV file to write (default: only a summary on the screen)")
     add_methods(compare, "all that are defined for the criterion")
     add_scene(compare)
     compare.add_argument("--json", action="store_true", help="print all points as JSON instead of a summary")
     add_jobs(compare)
 
     sweep = add("sweep", commands.sweep, "sweep methods over data sets and splits, here or on a Dask cluster")
-    sweep.add_argument("--out", type=Path, required=True, help="CSV file; FILE.jsonl beside it keeps what is finished")
-    sweep.add_argument("--dataset", action="append", help="name; may be repeated (default: five that ship)")
+    sweep.add_argument("--out", type=Path, required=True, help="CSV file; FILE.jsonl next to it keeps what is finished")
+    sweep.add_argument("--dataset", action="append", help="name; may be repeated (default: five built-in ones)")
     add_methods(sweep, "all")
     sweep.add_argument("--fairness", help=f"{' or '.join(CRITERIA)} (default: both)")
     sweep.add_argument("--splits", type=int, default=10, help="train/test splits, seeds 0, 1, … (default 10)")
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
 
     verify = add("verify", commands.verify, "train the model of a signed decision again and say what agrees")
     verify.add_argument("decision", type=Path, help="the JSON file of the decision")
-    verify.add_argument("--data", type=Path, metavar="FILE", help="the table, where the decision is about a file")
+    verify.add_argument("--data", type=Path, metavar="FILE", help="the table, if the decision is about a file")
 
     page = add("page", commands.page, "write an HTML file with all sliders that needs no server")
     add_data(page, nargs="?")
@@ -98,6 +98,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _any_fairness() -> str:
-    """What fairness is measured by, so that 1 is fair: "P-Rule, or 1 - mistreatment"."""
+    """The measures of fairness for which 1 is fair: "P-Rule, or 1 - mistreatment"."""
     names = [("" if each.upward else "1 - ") + each.figure.short_in_sentence for each in CRITERIA.values()]
     return ", or ".join(names)

@@ -1,4 +1,4 @@
-"""Options that commands share, and what they ask for: data, scene and settings."""
+"""Options that commands share, and their results: data, scene and settings."""
 
 import argparse
 from argparse import ArgumentParser, Namespace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_data(parser: ArgumentParser, nargs: str | None = None) -> None:
-    """Which data, and of a file what is what in it."""
+    """Which data and, for a file, the roles of its columns."""
     shipped = f"one of {', '.join(task_names())}, also in other groups (adult.race_sex, see data list)"
     parser.add_argument("dataset", nargs=nargs, help=f"{shipped}, or a file (CSV, Parquet, …)")
     add_options(parser)
@@ -67,7 +67,7 @@ def add_scene(parser: ArgumentParser) -> None:
 
 def add_methods(parser: ArgumentParser, default: str) -> None:
     """Which methods are compared."""
-    parser.add_argument("--methods", help=f"names, parted by commas (default: {default})")
+    parser.add_argument("--methods", help=f"names, separated by commas (default: {default})")
 
 
 def add_jobs(parser: ArgumentParser) -> None:
@@ -83,7 +83,7 @@ def add_backend(parser: ArgumentParser) -> None:
 
 
 def _threshold(text: str) -> float | str:
-    """A number, or what may be a budget."""
+    """A number, or text that may be a budget."""
     try:
         return float(text)
     except ValueError:
@@ -106,7 +106,7 @@ def methods_in(arguments: Namespace) -> list[str] | None:
 
 
 def backend_in(arguments: Namespace) -> dict[str, Any]:
-    """Where a grid is to be computed, and whom to tell how far it is."""
+    """Where a grid is computed, and where its progress goes."""
     backend = arguments.backend or ("dask" if arguments.scheduler else "processes")
     if arguments.scheduler and backend != "dask":
         raise ValueError(f"--scheduler goes with --backend dask, not with {backend}.")
@@ -118,7 +118,7 @@ def _task(arguments: Namespace) -> Task:
     name, given = arguments.dataset, given_options(arguments)
     if is_shipped(name):
         if given:
-            raise ValueError(f"What is what in {name} is declared: options that say it are for files.")
+            raise ValueError(f"The roles of columns in {name} are declared: options for them are only for files.")
         return load_task(name)
     path, threshold = Path(name), arguments.threshold
     if name.partition(".")[0] in TASKS and path.suffix.lower() not in FILE_TYPES and not path.exists():
@@ -169,13 +169,13 @@ def _proposed_threshold(task: Task) -> float | None:
 
 
 def _tell_concerns(scene: "Scene", *, answered: bool) -> None:
-    """What speaks against f, on stderr; scores that seem to be of the other outcome are asked about."""
+    """Print doubts about f to stderr; ask if the scores seem to be of the other outcome."""
     task, test = scene.task, scene.test
     for concern in base_model_warnings(
         task, test.y, test.sensitive, scene.scores_test, scene.threshold, people=len(task.y)
     ):
         if concern.kind == "turned" and scene.base_model == GIVEN_SCORES and not answered:
-            raise ValueError(f"{concern.text} Say --scores-of other to turn them round, or --scores-of favourable.")
+            raise ValueError(f"{concern.text} Use --scores-of other to turn them round, or --scores-of favourable.")
         if not is_shipped(task.name):
             tell(f"Take care: {concern.text}")
 
@@ -192,7 +192,7 @@ def form_in(arguments: Namespace, task: Task) -> dict[str, Any]:
 
 
 def settings_in(arguments: Namespace, scene: "Scene") -> dict[str, Any]:
-    """Settings of COMMOD; those of a file that are not given, as the app opens it."""
+    """Settings of COMMOD; for a file, those not given are the app's opening settings."""
     task, usual = scene.task, {"lambda_fair": 2.0, "lambda_concepts": 0.01, "n_concepts": 2, "update": "ratio"}
     if not is_shipped(task.name):
         usual |= task.spec.commod_settings

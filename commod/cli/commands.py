@@ -1,4 +1,4 @@
-"""The commands: what trains, what checks files that were downloaded, and lists."""
+"""The commands: training, checking downloaded files, and lists."""
 
 import json
 import sys
@@ -42,7 +42,7 @@ def fit(arguments: Namespace) -> None:
     frame, test = evaluate(task, f, g, scene.test), scene.test
     margins = scene.logit_test, g.decision_function(test.X)
     text = model_warnings(task, arguments.fairness, test.y, test.sensitive, *margins, frame, g.path_)
-    for sentence in text + ([] if g.converged_ else ["The solver did not settle: this model may be improved on."]):
+    for sentence in text + ([] if g.converged_ else ["The solver did not settle, so a better model may exist."]):
         tell(f"Take care: {sentence}")
     if arguments.json:
         settings |= {"base_model": scene.base_model, "solver": arguments.solver, "seed": arguments.seed}
@@ -100,7 +100,7 @@ def check(arguments: Namespace) -> None:
 
 
 def _readable(frame: pd.DataFrame, task: Task) -> str:
-    """Figures as text: what each is called, its values with their intervals, and its name in --json and in frames."""
+    """Figures as text: title, values with intervals, and the name in --json and in frames."""
     titles = [one_line(title_of(str(name), task.groups, task.spec.outcomes)) for name in frame.index]
     width = max(len(title) for title in titles) + 2
     lines = [f"{'':{width}}{'f':>22}{'g':>22}{'difference':>30}  name"]
@@ -220,9 +220,9 @@ def page(arguments: Namespace) -> None:
 
     out: Path = arguments.out
     if (arguments.dataset is None) != arguments.all:
-        raise ValueError("Name one data set, or say --all.")
+        raise ValueError("Name one data set, or use --all.")
     if arguments.app and not arguments.app.startswith(("https://", "http://")):
-        raise ValueError("--app is an address that begins with https:// or http://.")
+        raise ValueError("--app must be an address that begins with https:// or http://.")
     if arguments.all:
         out.mkdir(parents=True, exist_ok=True)
         (out / "index.html").write_text(standalone.index_html(TASKS), encoding="utf-8")
@@ -285,7 +285,7 @@ def verify(arguments: Namespace) -> int:
 
 
 def _task_of_record(record: Mapping[str, Any], path: Path | None) -> Task:
-    """The data of a decision: those that ship, or the file that is given, read as it was then."""
+    """The data of a decision: built-in data, or the given file, read as it was then."""
     data = record["data"]
     if path is None and is_shipped(data["name"]):
         return load_task(data["name"])

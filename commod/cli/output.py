@@ -8,7 +8,7 @@ from unicodedata import category
 
 
 def print_safely(text: str = "", file: TextIO | None = None) -> None:
-    """Print, with what would command a terminal or turn the text around escaped: it may come from a stranger's file."""
+    """Print with terminal commands and changes of text direction escaped: text may come from a stranger's file."""
     hidden = ("C", "Zl", "Zp")
     escaped = (
         letter if letter == "\n" or not category(letter).startswith(hidden) else json.dumps(letter)[1:-1]
@@ -28,7 +28,7 @@ def one_line(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """With the hyphen for a minus, which every terminal can print and other programs can read."""
+    """With a hyphen as minus sign, which every terminal can print and other programs can read."""
     return text.replace("−", "-")
 
 
@@ -46,6 +46,6 @@ def end_progress() -> None:
 
 
 def check_folder(option: str, out: Path) -> None:
-    """Refuse a file to write whose folder is not there."""
+    """Refuse to write a file into a folder that does not exist."""
     if not out.absolute().parent.is_dir():
-        raise ValueError(f"The folder of {option} {out} does not exist: make it first, or choose another.")
+        raise ValueError(f"The folder of {option} {out} does not exist: create it first, or choose another.")

@@ -1,10 +1,10 @@
-"""Rows of a large table, some at a time: what is made of them on the way need not be as large as the table."""
+"""Rows of a large table, some at a time, so that intermediate results need not be as large as the table."""
 
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-# Up to so many rows are one block; more are taken so many at a time.
+# Up to this many rows are one block; more are taken this many at a time.
 WHOLE, BLOCK = 2**16, 2**13
 
 
@@ -17,7 +17,7 @@ def blocks(n: int, size: int | None = None) -> Iterator[slice]:
 def mean_of(
     rows: np.ndarray, weight: np.ndarray | None = None, make: Callable[[np.ndarray], np.ndarray] = lambda part: part
 ) -> np.ndarray:
-    """The mean of each column of what `make` makes of rows (n, d); with a `weight` (n,), weighted."""
+    """The mean of each column of `make(rows)` (n, d); with a `weight` (n,), weighted."""
     total = np.zeros(rows.shape[1])
     for part in blocks(len(rows)):
         made = make(rows[part])

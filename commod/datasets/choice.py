@@ -1,4 +1,4 @@
-"""What is what in anybody's table, as somebody chose it."""
+"""The roles that somebody chose for the columns of any table."""
 
 import argparse
 import csv
@@ -18,7 +18,7 @@ Kind = Literal["number", "category", "leave out"]
 
 
 class ChoiceError(ValueError):
-    """What is wrong with what was chosen, in a sentence that says what to do."""
+    """What is wrong with a choice, in a sentence that says what to do."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Choice:
     """The roles of the columns in a table."""
 
     target: str  # column of the outcome
-    favourable: str | tuple[str, ...]  # its value, or values, that are good for a person, as text
+    favourable: str | tuple[str, ...]  # its value or values that are good for a person, as text
     sensitive: str | tuple[str, ...]  # column of the sensitive attribute; two of them are crossed
     groups: tuple[str, ...]  # groups to keep, as text ("a × b" for a crossing); empty for all
     kinds: dict[str, Kind] = field(hash=False)  # columns that are not named are left out
@@ -38,7 +38,7 @@ class Choice:
     target_cut: float | None = None  # where to cut a numeric outcome in two; `bands_of` names the classes
     sensitive_cut: InitVar[float | None] = None  # short for ``cuts={sensitive: (sensitive_cut,)}``
     scores_out_of: float = 1.0  # scores are divided by it: 100 for percentages
-    person: str = ""  # column that identifies people: all rows of a person are on one side of the split
+    person: str = ""  # column that identifies people: all rows of a person go to the same side of the split
     time: str = ""  # column of dates or numbers: the latest rows are the test part, whatever the seed
     turned: bool = False  # whether the scores are of the other outcome
     threshold: float = 0.5  # the probability of the favourable outcome above which f decides for it
@@ -53,7 +53,7 @@ class Choice:
     def __post_init__(self, sensitive_cut: float | None) -> None:
         if sensitive_cut is not None:
             if not isinstance(self.sensitive, str):
-                raise ChoiceError("Two sensitive attributes are named, and one cut: say which of them is cut there.")
+                raise ChoiceError("There are two sensitive attributes and one cut: say which of them it cuts.")
             object.__setattr__(self, "cuts", {**self.cuts, self.sensitive: (sensitive_cut,)})
 
     @property
@@ -63,14 +63,14 @@ class Choice:
 
     @property
     def good_values(self) -> tuple[str, ...]:
-        """The values of the outcome that are good for a person."""
+        """The outcome's values that are good for a person."""
         return (self.favourable,) if isinstance(self.favourable, str) else self.favourable
 
 
 # What the app calls a file of roles, and how many bytes one may have.
 ROLES = "roles.json"
 MAX_BYTES = 2**20
-# The fields of `Choice` that are none of a role: the file has a name already, and every data set has a threshold.
+# The fields of `Choice` that are not roles: the file has a name already, and every data set has a threshold.
 _NO_ROLES = ("title", "threshold")
 _TYPES = {name: kind for name, kind in get_type_hints(Choice).items() if name not in _NO_ROLES}
 _TYPES |= {"sensitive_cut": float, "only_named": bool, "small_together": int}
@@ -102,7 +102,7 @@ def roles_json(roles: Mapping[str, Any]) -> str:
 
 
 def read_roles(content: bytes | str) -> dict[str, Any]:
-    """Fields of `Choice`, ``only_named`` and ``small_together`` from a file of roles; ValueError if it is none."""
+    """Fields of `Choice`, ``only_named`` and ``small_together`` from a file of roles; ValueError if it is not one."""
     found = read_json(content, "roles of columns", MAX_BYTES)
     check_schema(found, Roles)
     return {name: msgspec.convert(value, _TYPES[name]) for name, value in found.items()}
@@ -114,16 +114,16 @@ def read_roles(content: bytes | str) -> dict[str, Any]:
 _OPTIONS = (
     ("--outcome", "target", "COLUMN", "what was decided or what happened"),
     ("--favourable", "favourable", "VALUE", "what is good for a person; repeat it for several values"),
-    ("--sensitive", "sensitive", "COLUMN", "whose groups are to be treated alike; two of them are crossed"),
-    ("--groups", "groups", "VALUE", "those of its groups to look at; rows of others are left out"),
+    ("--sensitive", "sensitive", "COLUMN", "its groups are to be treated alike; two columns are crossed"),
+    ("--groups", "groups", "VALUE", "the groups to look at; rows of others are left out"),
     ("--scores", "scores", "COLUMN", "f's probabilities of the favourable outcome; '' to train f here"),
     ("--scores-of", "turned", "favourable|other", "the outcome that the scores are of (default: favourable)"),
     ("--number", "kinds:number", "COLUMN", "features that are numbers"),
     ("--category", "kinds:category", "COLUMN", "features that are categories"),
-    ("--leave-out", "kinds:leave out", "COLUMN", "columns that are no features"),
-    ("--confirm", "confirm", "SHARE", "seal so many people (0.2) for one verdict at the end"),
+    ("--leave-out", "kinds:leave out", "COLUMN", "columns that are not features"),
+    ("--confirm", "confirm", "SHARE", "seal this share of the people (0.2) for one verdict at the end"),
 )
-# Options that only lessons and older records of decisions have. Commands take these fields from a file of roles.
+# Options that only lessons and older decision records use. Commands take these fields from a file of roles.
 _FORMER = {
     "--outcome-cut": "target_cut",
     "--sensitive-cut": "sensitive_cut",
@@ -154,9 +154,9 @@ def _add_option(parser: Any, name: str, **how: Any) -> None:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Let a parser understand the options that people type."""
     group = parser.add_argument_group(
-        "for a file", "What is what in it. What is not said is guessed as on the page Your data, and told."
+        "for a file", "The roles of its columns. The rest is guessed as on the page Your data, and reported."
     )
-    text = "all that can be said of columns (see docs/workshop.md), as the app offers it; options come on top"
+    text = "all roles of columns (see docs/workshop.md), as the app offers them; options override it"
     group.add_argument("--roles", type=Path, metavar="FILE", help=text)
     for name, _, shown, text in _OPTIONS:
         choices = shown.split("|") if "|" in shown else None
@@ -166,7 +166,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ValueError(f"These options say nothing about a file: {message}.")
+        raise ValueError(f"These options cannot be read: {message}.")
 
 
 def roles_in(words: Sequence[str]) -> dict[str, Any]:
@@ -220,8 +220,8 @@ def _joined(field: str, values: list[str]) -> Any:
 
 
 def _row(text: str) -> list[str]:
-    """Texts between commas; one that holds a comma itself stands in quotes."""
+    """Texts between commas; a text that contains a comma is in quotes."""
     row = next(csv.reader(io.StringIO(text, newline="")), [])
     if len(row) < 2:
-        raise ValueError(f"{text!r} should be a column and what is said of it, with commas between.")
+        raise ValueError(f"{text!r} should be a column and its values, with commas between.")
     return row

@@ -1,4 +1,4 @@
-"""What each column of anybody's table seems to be: numbers, categories, codes, dates, or nothing to learn from."""
+"""What each column of any table seems to be: numbers, categories, codes, dates, or nothing to learn from."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from commod.datasets.raw import MAX_LEVELS, OTHER, read_levels, read_numbers
 from commod.uploads.limits import count_of, short
 from commod.wording import some_of
 
-# Words in the names of columns that tell one row or person from another, wherever they stand, and of coded classes.
+# Words, anywhere in a column's name, of columns that identify rows or people, and of columns of coded classes.
 _CODES = re.compile(
     r"\b(id|ids|uid|uuid|guid|ssn|mrn|nbr|identifier|identification|key|zip|zipcode|postcode|postal|phone|email|url|iban)\b"
     r"|\b(case|account|acct|customer|client|patient|student|employee|member|person|record|serial|docket|ticket|phone)"
@@ -18,8 +18,8 @@ _CODES = re.compile(
     r"|\b([ipsuc]|subj|user|person|pers|cust|case|stud|pat|emp|member|acct|client|resp|part)id\b"
     r"|^(subject|participant|respondent|person|patient|student|customer|client|defendant|player|user)$"
 )
-# Words of columns that say for how many people a row stands, as surveys call them. Of people, "weight" alone is mostly
-# what they weigh.
+# Words for columns that say how many people a row stands for, as in surveys. In data on people, "weight" alone is
+# mostly their body weight.
 _WEIGHTS = re.compile(
     r"\b(fnl|final|sample|sampling|survey|instance|case|person|household|design|population) ?(weights?|wgt|wt)\b"
     r"|\b(wgt|fnlwgt|finlwt|pweight|pwgtp|wgtp|perwt|hhwt|asecwt|wtfinl|wtint|wtmec)\b|^weights$"
@@ -48,7 +48,7 @@ def guess_columns(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _guess(values: pd.Series) -> dict[str, Any]:
-    # Few different cells among many rows: each is looked at once, and counts for as many rows as have it.
+    # Few different cells among many rows: each is read once and counts for all rows that have it.
     counts = values.value_counts()
     rows = counts[counts > 0].to_numpy()
     cells = pd.Series(counts.index[counts > 0], name=values.name)
@@ -103,7 +103,7 @@ def _guess(values: pd.Series) -> dict[str, Any]:
 
 
 def _odd(words: str, numbers: pd.Series, rows: np.ndarray) -> str:
-    """Ages that nobody has, and up to three numbers that lie further from the others than those do from each other."""
+    """Impossible ages, and up to three numbers further from the others than the others are from each other."""
     values = np.unique(numbers.dropna())
     if len(values) < 10:
         return ""
@@ -127,7 +127,7 @@ def _are_dates(texts: pd.Series) -> bool:
 
 
 def _number_rows(numbers: pd.Series) -> bool:
-    """Whether whole numbers, hardly any of them twice, tell rows apart: without gaps, in order, or of many digits."""
+    """Whether whole numbers, hardly any of them twice, identify rows: without gaps, in order, or with many digits."""
     values = numbers.to_numpy()
     if len(values) < 50 or (values % 1 != 0).any():
         return False

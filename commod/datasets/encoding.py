@@ -19,7 +19,7 @@ LEVEL_SEPARATOR = "="
 
 
 def as_table(X: Any) -> Any:
-    """`X` for pandas or numpy: a frame of polars keeps its names; a sparse matrix is refused with the way round."""
+    """`X` for pandas or numpy: a polars frame keeps its names; a sparse matrix is refused, with a way out."""
     if issparse(X):
         raise TypeError(
             "Sparse data was passed for X, but an edit needs dense columns: pass X.toarray(), or a dense X with fewer "
@@ -31,12 +31,12 @@ def as_table(X: Any) -> Any:
 class TabularEncoder(TransformerMixin, BaseEstimator):
     """Encode a table as standardised numbers, one column per number and per level of a category.
 
-    A category with two levels becomes one column (its second level). Standardising the 0/1 columns as well makes
-    all weights of a linear model comparable: each is "per standard deviation", and a penalty treats a rare level as
-    what it is, a column with little variance. A level not seen in ``fit`` encodes as "none of the known ones".
+    A category with two levels becomes one column (its second level). The 0/1 columns are standardised, too, so all
+    weights of a linear model are comparable: each is "per standard deviation", and a penalty treats a rare level as a
+    column with little variance. A level not seen in ``fit`` is encoded as "none of the known ones".
 
-    A missing number becomes the median of ``fit``. Missing levels are a level of their own, "missing", if ``fit`` saw
-    any, and else none of the known ones. Dates become numbers, days since 1 January 1970.
+    A missing number becomes the median of ``fit``. Missing levels become the level "missing" if ``fit`` saw any,
+    otherwise none of the known ones. Dates become numbers, days since 1 January 1970.
 
     scikit-learn's ColumnTransformer would do the same with three nested transformers; this is one step, an order of
     magnitude faster on a slider, and keeps for each encoded column where it comes from (``origin_``), which every
@@ -57,11 +57,11 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
     mean_, scale_ : ndarray
         Standardisation; a constant column has scale 1 and so encodes as 0.
     levels_ : dict
-        Levels of each category, with "missing" and "other" where there are such.
+        Levels of each category, with "missing" and "other" if needed.
     medians_ : dict
         What a missing number becomes, by column.
     gaps_, dates_, joined_ : sets of columns
-        Those that had gaps in ``fit``, that hold dates, and whose rare levels are joined.
+        Columns with gaps in ``fit``, with dates, and with rare levels that are joined.
     """
 
     def __init__(self, *, max_levels: int = 100) -> None:
@@ -135,7 +135,7 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
         return self._raw(self._as_frame(X, reset=False))
 
     def _standardised(self, raw: np.ndarray) -> np.ndarray:
-        """Encoded rows from raw ones, in their place: they may be as large as memory allows."""
+        """Encoded rows from raw ones, in place: they may be as large as memory allows."""
         raw -= self.mean_
         raw /= self.scale_
         return raw
@@ -203,7 +203,7 @@ class TabularEncoder(TransformerMixin, BaseEstimator):
 
 
 def _median(numbers: pd.Series, weight: np.ndarray | None) -> float:
-    """The median of what is there; of rows that count differently, midway where half of the weight ends at a value."""
+    """The median of the values present; with weights, midway if half of the weight ends exactly at a value."""
     values = numbers.to_numpy()
     there = ~np.isnan(values)
     values = values[there]

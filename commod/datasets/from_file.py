@@ -1,4 +1,4 @@
-"""Make a task from a file. What is not given is guessed, as on the page Your data, and reported."""
+"""Make a task from a file. Whatever is not given is guessed as on the page Your data, and reported."""
 
 import json
 import shlex
@@ -21,23 +21,23 @@ from commod.uploads.reading import read_table
 from commod.wording import first_of, some_of
 
 Guess = Callable[[Sequence[str], pd.DataFrame], roles.Guess]
-# What is asked where a guess would often be wrong, and the option that answers it.
+# The question where a guess would often be wrong, and the option that answers it.
 _ASKED = {
     "target": ("--outcome", "Which column is the outcome?"),
     "favourable": ("--favourable", "Which value of the outcome is good for a person?"),
     "sensitive": ("--sensitive", "Which column is the sensitive attribute?"),
 }
-# As many letters of a file's name as the page keeps.
+# How many letters of a file's name the page keeps.
 MAX_NAME = 60
 # Columns that a sentence names, at most.
 MAX_NAMED = 20
 
 
 def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]:
-    """Read a file, guess what is not given, and make a task of it.
+    """Read a file, guess what is not given, and make a task from it.
 
-    `given` holds fields of `Choice` that are known, see `complete_choice`. Also returns sentences about what was found
-    in the file, guessed and changed, and what may be wrong. Raises ValueError if the file cannot be read or used.
+    `given` holds known fields of `Choice`, see `complete_choice`. Also returns sentences about what was found in the
+    file, guessed and changed, and what may be wrong. Raises ValueError if the file cannot be read or used.
     """
     name, content = path.name[:MAX_NAME], content_of(path, "a CSV or Parquet file")
     try:
@@ -56,10 +56,10 @@ def task_of_file(path: Path, given: Mapping[str, Any]) -> tuple[Task, list[str]]
 
 
 def complete_choice(frame: pd.DataFrame, guesses: pd.DataFrame, title: str, given: Mapping[str, Any]) -> Choice:
-    """What is given of a choice, and the rest as the page Your data would begin with.
+    """The given fields of a choice, completed as the page Your data would at first.
 
     `frame`, `guesses`: as `read_table` and `guess_columns` give them. `title`: name of the file. `given`: fields of
-    `Choice`; of ``kinds`` some columns, all others being guessed unless ``only_named`` is true.
+    `Choice`; in ``kinds`` some columns, the others being guessed unless ``only_named`` is true.
     """
     _check_names(frame, given)
     named, only_named = given.get("kinds", {}), given.get("only_named", False)
@@ -111,14 +111,14 @@ def _role(rest: dict[str, Any], field: str, guess: Guess, columns: list[str], gu
 
 
 def _favourable(outcomes: list[str], target: str, columns: list[str]) -> str | tuple[str, ...]:
-    if not 2 <= len(outcomes) <= MAX_VALUES:  # which is told later
+    if not 2 <= len(outcomes) <= MAX_VALUES:  # reported later
         return ""
     good = roles.guess_good_values(outcomes) if len(outcomes) > 2 else ()
     return tuple(good) or _sure(roles.guess_favourable(outcomes, target, columns), "favourable")
 
 
 def _sure(guess: roles.Guess, field: str) -> str:
-    """A guess that is right often enough; of any other a command asks by the option that answers it."""
+    """A guess that is right often enough; otherwise the command asks for the option that answers it."""
     if guess.is_sure:
         return str(guess)
     option, question = _ASKED[field]
@@ -127,7 +127,7 @@ def _sure(guess: roles.Guess, field: str) -> str:
 
 
 def _classes(rest: dict[str, Any], values: pd.Series, guesses: pd.DataFrame, named: Collection[str]) -> list[str]:
-    """The classes of the outcome; numbers are cut as the page would, unless the value that is named is among them."""
+    """The classes of the outcome; numbers are cut as on the page, unless the named value is one of them."""
     if "target_cut" not in rest and not set(named) & set(roles.values_of(values)):
         rest["target_cut"] = roles.guess_cut(values) if roles.is_cut(str(values.name), guesses) else None
     return roles.values_of(values, rest.get("target_cut"))
@@ -136,7 +136,7 @@ def _classes(rest: dict[str, Any], values: pd.Series, guesses: pd.DataFrame, nam
 def _groups(
     frame: pd.DataFrame, guesses: pd.DataFrame, target: str, rest: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The fields that say how the groups are made; numbers are cut unless a group that is named is one of them."""
+    """The fields that define the groups; numbers are cut unless a named group is one of them."""
     so_far = {name: rest[name] for name in ("sensitive", "sensitive_cut", "cuts", "merge", "blanks") if name in rest}
     choice = Choice(target=target, favourable="", groups=given.get("groups", ()), kinds={}, **so_far)
     cuts = {
@@ -161,7 +161,7 @@ def _groups(
 
 
 def _guesses_in_words(choice: Choice, guesses: pd.DataFrame, given: Mapping[str, Any]) -> list[str]:
-    """What was not given, as it could have been."""
+    """What was guessed, in the form in which it could have been given."""
     names = set("target target_cut favourable sensitive cuts merge groups blanks".split()) - set(given)
     if choice.scores and "scores" not in given:
         names |= {"scores", "scores_out_of"}

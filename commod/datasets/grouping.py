@@ -1,4 +1,4 @@
-"""Who belongs to which group: attributes that part people, alone or crossed with one another."""
+"""Who belongs to which group: attributes that divide people, alone or crossed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import pandas as pd
 
 # Joins the names of a crossing: "Black × Female".
 CROSS = " × "
-# The code of a row whose group is not known.
+# The code of a row with an unknown group.
 UNKNOWN = -1
 
 
@@ -30,7 +30,7 @@ class Attribute:
     # Cell to the name of its group; several cells may be one group. Cells that are not named mean an unknown group.
     levels: Mapping[Any, str] = field(default_factory=dict, hash=False)
     cuts: tuple[float, ...] = ()  # where to cut numbers, rising; a number equal to a cut is above it
-    bands: tuple[str, ...] = ()  # names of what is between the cuts; default, those of `bands_of`
+    bands: tuple[str, ...] = ()  # names of the bands; by default those of `bands_of`
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ class Attribute:
         return tuple(dict.fromkeys(self.levels.values()))
 
     def codes(self, cells: pd.Series) -> np.ndarray:
-        """The group of each cell, `UNKNOWN` where the cell does not say it."""
+        """The group of each cell, `UNKNOWN` if the cell does not say."""
         if self.cuts:
             numbers = cells.to_numpy(dtype=float)
             return np.where(np.isnan(numbers), UNKNOWN, np.searchsorted(self.cuts, numbers, side="right"))
@@ -68,7 +68,7 @@ class Grouping:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it needs."""
+        """The columns it needs."""
         return tuple(attribute.column for attribute in self.attributes)
 
     @property
@@ -81,7 +81,7 @@ class Grouping:
 
     @property
     def margins(self) -> tuple[str, ...]:
-        """Names of the attributes that it crosses; none, if there is but one."""
+        """Names of the attributes that it crosses; none if there is only one."""
         return tuple(attribute.name for attribute in self.attributes) if len(self.attributes) > 1 else ()
 
     def codes(self, frame: pd.DataFrame) -> pd.Series:
@@ -95,7 +95,7 @@ class Grouping:
         return pd.Series(codes, index=frame.index, name=CROSS.join(self.columns))
 
     def margin_codes(self, codes: pd.Series) -> dict[str, tuple[pd.Series, tuple[str, ...]]]:
-        """Of each attribute of a crossing, the codes of the same rows by it alone and the names of its groups."""
+        """For each attribute of a crossing, the same rows' codes by it alone and the names of its groups."""
         crossed = codes.to_numpy()
         found = {}
         for place, name in enumerate(self.margins):

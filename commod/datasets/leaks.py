@@ -1,4 +1,4 @@
-"""What gives the answer away: features that tell the outcome or the group, alone or together, and people seen twice."""
+"""What gives the answer away: features that reveal the outcome or the group, and people who appear twice."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -19,13 +19,13 @@ from commod.wording import some_of
 
 # How many rows are checked, balanced over groups and labels as far as possible.
 MOST_ROWS = 4_000
-# Who tells the outcome, or the group, with this AUC knows it from somewhere: `python -m tests.datasets.test_leaks`
-# tries the bounds on data with leaks and without. At most so many columns are left out in turn.
+# Columns that predict the outcome, or the group, with this AUC know it from somewhere (`tests/datasets/test_leaks.py`
+# tries the bounds, with and without leaks). At most this many columns are left out in turn.
 KNOWN, MOST_LEFT_OUT = {"outcome": 0.97, "sensitive attribute": 0.99}, 10
 
 
 class Leak(str):
-    """A sentence on what gives something away, and the columns that do."""
+    """A sentence about a leak, and its columns."""
 
     columns: tuple[str, ...]
 
@@ -36,7 +36,7 @@ class Leak(str):
 
 
 def sample_rows(frame: pd.DataFrame, choice: Choice, most: int = MOST_ROWS) -> pd.DataFrame:
-    """Rows of a table, as many of each group and outcome of a choice as can be had among `most`."""
+    """At most `most` rows of a table, balanced over a choice's groups and outcomes as far as possible."""
     y = outcomes_of(frame, choice).isin(choice.good_values)
     _, s = find_groups(frame, choice)
     return frame.iloc[_of_each_cell((2 * s + y).where(s >= 0, UNKNOWN).to_numpy(), most)]
@@ -52,14 +52,14 @@ def find_leaks(own: OwnTask) -> list[Leak]:
         text = f"The scores in “{short(scores, 24)}” tell the outcome almost perfectly (AUC {auc:.3f})."
         found.append(Leak(f"{text} Was that model trained on these rows?"))
     found += _given_away(X, y, "outcome", "Was any of it written down after the outcome? f will not have that in time.")
-    # Of a crossing each attribute is looked for: who knows one of them knows half of the group.
+    # In a crossing each attribute is checked: knowing one of them is knowing half of the group.
     for codes in [codes for codes, _ in task.margins().values()] or [task.sensitive]:
         found += _given_away(X, codes.to_numpy()[rows], "sensitive attribute", "Leave out what f does not need.")
     return found
 
 
 def _given_away(X: pd.DataFrame, labels: np.ndarray, what: str, advice: str) -> list[Leak]:
-    """A sentence if the features tell the labels: which of them, the best first, and how well the others do."""
+    """A sentence if features reveal the labels: which ones, the best first, and how well the others do."""
     auc = without = _auc(X, labels)
     if auc < KNOWN[what]:
         return []
@@ -102,7 +102,7 @@ def find_repeats(repeats: Mapping[str, int], choice: Choice, aucs: Callable[[str
 
 
 def _of_each_cell(codes: np.ndarray, most: int) -> np.ndarray:
-    """Places of at most `most` rows, as many of each code as can be had; those below 0 are left out."""
+    """Places of at most `most` rows, balanced over the codes as far as possible; codes below 0 are left out."""
     rng = np.random.default_rng(0)
     cells = [rng.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes[codes >= 0])]
     places = []

@@ -18,7 +18,7 @@ from commod.datasets.task import Task
 from commod.installation import shipped
 
 CHECKSUMS = "checksums.json"
-# What follows the name of a task that ships if half of its test part is sealed; its training rows stay as they are.
+# The suffix of a built-in task with half of its test part sealed; its training rows stay the same.
 SEALED = "+sealed"
 
 
@@ -37,7 +37,7 @@ def _folder(asked: str) -> Path:
 
 
 def task_names() -> list[str]:
-    """Names of the data sets that `load_task` knows; each may also be loaded under another of its groupings."""
+    """Names of the data sets that `load_task` knows; each can also be loaded with its other groupings."""
     return list(TASKS)
 
 
@@ -49,7 +49,7 @@ def is_shipped(name: str) -> bool:
 
 
 def data_of(name: str) -> str:
-    """The data set of a task that ships, whatever its grouping: "adult" of "adult.race_sex"; else the name itself."""
+    """The data set of a built-in task without its grouping: "adult" for "adult.race_sex"; otherwise the name itself."""
     return name.removesuffix(SEALED).partition(".")[0] if is_shipped(name) else name
 
 
@@ -59,7 +59,7 @@ def load_task(name: str) -> Task:
     Parameters
     ----------
     name : str
-        One of `task_names`, with another grouping than the first if wanted: "adult.race_sex". With the suffix
+        One of `task_names`, optionally with another grouping than the first: "adult.race_sex". With the suffix
         "+sealed", half of the test part is sealed.
 
     Returns
@@ -94,7 +94,7 @@ _own: dict[str, Task] = {}
 
 
 def add_task(task: Task) -> None:
-    """Let `load_task` find a task that was made here, until it is forgotten; other rows of its name are forgotten."""
+    """Let `load_task` find a task made here until it is forgotten; an earlier task of that name is forgotten."""
     if is_shipped(task.name):
         raise ValueError(f"{task.name!r} is the name of a task that ships with the project: choose another.")
     if task.name in _own and _own[task.name].X is not task.X:
@@ -102,7 +102,7 @@ def add_task(task: Task) -> None:
     _own[task.name] = task
 
 
-# Callbacks of caches that keep something made from a task.
+# Callbacks of caches that keep things made from a task.
 _keepers: list[Callable[[str], None]] = []
 
 
@@ -112,7 +112,7 @@ def on_forget(let_go: Callable[[str], None]) -> None:
 
 
 def forget_task(name: str) -> None:
-    """Forget a task that was added, and have everybody let go of what was made of it."""
+    """Forget a task that was added, and tell all caches to drop what was made from it."""
     if _own.pop(name, None) is not None:
         for let_go in _keepers:
             let_go(name)
@@ -120,7 +120,7 @@ def forget_task(name: str) -> None:
 
 @contextmanager
 def lent(task: Task | None) -> Iterator[None]:
-    """Let `load_task` find a task inside this block, unless it is known anyway."""
+    """Let `load_task` find a task inside this block, unless it is known already."""
     if task is None or is_known(task.name):
         yield
         return
@@ -137,7 +137,7 @@ def is_known(name: str) -> bool:
 
 
 def damaged_files() -> dict[str, str]:
-    """Name of each task whose file is missing or not the one that was built, and the sentence that says so."""
+    """Name of each task whose file is missing or not the one that was built, and a sentence that says so."""
     return dict(_damaged(data_directory()))
 
 
@@ -153,7 +153,7 @@ def _damaged(folder: Path) -> dict[str, str]:
 
 
 def _checked_content(name: str, folder: Path) -> tuple[bytes, str]:
-    """The data file of a task, which has the recorded checksum, and its datasheet."""
+    """A task's data file (its checksum verified) and its datasheet."""
     file = f"{name}.parquet"
     rebuild = "Install commod again or, in a checkout, run 'python -m data.rebuild'."
     try:

@@ -1,4 +1,4 @@
-"""A task out of anybody's table: types guessed, choices checked, missing values handled in the open."""
+"""A task from any table: types guessed, choices checked, missing values handled in the open."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_ENCODED = 50_000_000
 
 @dataclass(frozen=True)
 class Done:
-    """A step that was taken with a table: what was done to how many rows, cells, levels or values of a column."""
+    """A step taken with a table: what was done to how many rows, cells, levels or values of a column."""
 
     what: str
     column: str = ""
@@ -72,7 +72,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
     if not whole.all():
         done.append(Done("with a missing feature, left out", count=int((~whole).sum())))
     index = X.index[whole]
-    X = X.loc[index]  # the numbers of the file's rows stay, so that a person can be found in it
+    X = X.loc[index]  # the row numbers of the file stay, so that a person can be found in it
     y = outcome.loc[index].isin(choice.good_values).astype(int)
     s = codes.loc[index]
     _check_cells(y, s, grouping.groups)
@@ -107,7 +107,7 @@ def make_task(frame: pd.DataFrame, choice: Choice, *, name: str = "own") -> OwnT
         roles=roles_of(choice),
         person=_people(frame[choice.person].loc[index]) if choice.person else None,
         time=times.loc[index] if times is not None else None,
-        # Survey weights add up to a nation: of a mean of 1, a small group stays one of few people.
+        # Survey weights add up to a nation: scaled to a mean of 1, a small group still counts as few people.
         weight=weight / weight.mean() if weight is not None else None,
     )
     if choice.confirm:
@@ -152,7 +152,7 @@ def _spec(name: str, choice: Choice, grouping: Grouping, contract: raw.Contract,
 
 
 def _check_size(X: pd.DataFrame) -> None:
-    """Whether the rows to test on and those that g learns from fit into memory, encoded."""
+    """Check that the test rows and the rows that g learns from fit into memory, encoded."""
     columns = sum(X[name].nunique() if isinstance(X[name].dtype, pd.CategoricalDtype) else 1 for name in X.columns)
     rows = int(0.3 * len(X) + min(0.7 * len(X), MAX_TRAINING))
     if rows * columns > MAX_ENCODED:
@@ -211,9 +211,9 @@ def _recipe(choice: Choice, contract: raw.Contract) -> str:
 def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
     for column in choice.merits:
         if choice.kinds.get(column) != "number":
-            raise ChoiceError(f"“{_short(column)}” is no number among the features, so it cannot be a merit.")
+            raise ChoiceError(f"“{_short(column)}” is not a number among the features, so it cannot be a merit.")
     if not 0 < choice.threshold < 1:
-        raise ChoiceError(f"A cut-off lies between 0 and 1, and {choice.threshold:g} does not: choose another.")
+        raise ChoiceError(f"A cut-off must lie between 0 and 1, but {choice.threshold:g} does not: choose another.")
     columns = choice.sensitive_columns
     roles = (
         ("outcome", choice.target),
@@ -225,9 +225,9 @@ def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
     )
     for role, column in roles:
         if column not in frame.columns and (column or role in ("outcome", "sensitive attribute")):
-            raise ChoiceError(f"There is no column “{_short(column)}” for the {role}: choose one of the file's.")
+            raise ChoiceError(f"There is no column “{_short(column)}” for the {role}: choose one from the file.")
     if len(columns) > 2 or len(set(columns)) < len(columns):
-        raise ChoiceError("Groups are made of one column, or of two different ones: choose at most two.")
+        raise ChoiceError("Groups come from one column, or from two different ones: choose at most two.")
     if choice.target in columns:
         raise ChoiceError("Outcome and sensitive attribute are the same column: choose two.")
     if choice.scores in (choice.target, *columns):
@@ -242,9 +242,9 @@ def _check_columns(frame: pd.DataFrame, choice: Choice) -> None:
     classes = own_groups.check_classes(frame[choice.target], cut, "outcome", "class") - set(choice.blanks)
     for value in choice.good_values or ("",):
         if value not in classes:
-            raise ChoiceError(f"“{_short(value)}” is no value of “{_short(choice.target)}”: choose one that is.")
+            raise ChoiceError(f"“{_short(value)}” is not a value of “{_short(choice.target)}”: choose one that is.")
     if not classes - set(choice.good_values):
-        raise ChoiceError(f"All values of “{_short(choice.target)}” are chosen as good: leave out those that are not.")
+        raise ChoiceError(f"All values of “{_short(choice.target)}” are chosen as good: keep only the good ones.")
     own_groups.check_groups(frame, choice)
 
 
@@ -281,13 +281,13 @@ def _checked_scores(values: pd.Series, choice: Choice) -> pd.Series:
             f"between 0 and {most:g}, are needed; {hint}."
         )
     if low == high:
-        raise ChoiceError(f"All scores in “{column}” are the same, so f decides alike about everybody: choose others.")
+        raise ChoiceError(f"All scores in “{column}” are the same, so f treats everybody alike: choose another column.")
     numbers = numbers / most
     return 1.0 - numbers if choice.turned else numbers
 
 
 def with_a_line(frame: pd.DataFrame, choice: Choice) -> Choice:
-    """The choice with a cut-off at which f decides both ways: f can be looked at even where the chosen one is none."""
+    """The choice with a cut-off at which f decides both ways, so that f can be shown even if the chosen one is not."""
     if not choice.scores:
         return choice
     scores = _checked_scores(frame[choice.scores], choice)
@@ -312,7 +312,7 @@ def _checked_times(values: pd.Series, column: str) -> pd.Series:
 
 
 def _people(values: pd.Series) -> pd.Series:
-    """A number for each person; a row that does not say whose it is, is a person of its own."""
+    """A number for each person; a row without a person counts as a person of its own."""
     codes = pd.factorize(raw.read_levels(values))[0]
     unknown = codes < 0
     codes[unknown] = codes.max(initial=-1) + 1 + np.arange(unknown.sum())
@@ -320,7 +320,7 @@ def _people(values: pd.Series) -> pd.Series:
 
 
 def _check_split(task: Task, choice: Choice) -> None:
-    """Whether both parts of a split by person or time have people of each group, and of both labels in two of them."""
+    """Check that both parts of a split by person or time have each group, and both labels in two of the groups."""
     if not choice.person and not choice.time:
         return
     way = f"by “{_short(choice.person or choice.time)}”"
@@ -345,7 +345,7 @@ def _kept(
     parts += [(unknown, "without a value", by)] * (choice.unknown == "drop")
     for known, what, column in ((scores, "score", choice.scores), (times, "time", choice.time)):
         parts += [] if known is None else [(known.isna(), f"without a {what}", column)]
-    for rows, what, column in parts:  # each row counts for the first reason, so that all of them add up
+    for rows, what, column in parts:  # each row counts for the first reason only, so that the counts add up
         if count := int((rows & left).sum()):
             done.append(Done(f"{what}, left out", column, count))
         left &= ~rows
@@ -371,7 +371,7 @@ def _merges(choice: Choice) -> list[Done]:
 
 
 def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, raw.Contract, list[Done]]:
-    """The columns as a model gets them, the rules by which they were read, and what that did to them."""
+    """The columns as a model gets them, the rules for reading them, and what these changed."""
     columns: dict[str, pd.Series] = {}
     contract = []
     sentences = []
@@ -390,7 +390,7 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, raw.Co
                 sentences.append(Done("missing, now a level of their own", name, gaps, "cell"))
         else:
             if gaps == len(cells):
-                raise ChoiceError(f"“{_short(name)}” holds no numbers: make it a category, or leave it out.")
+                raise ChoiceError(f"“{_short(name)}” has no numbers: make it a category, or leave it out.")
             if rule.kind == "date":
                 sentences.append(Done("dates, counted in days since 1 January 1970", name))
             if wrong := int((unfilled.isna() & ~raw.missing_in(cells)).sum()):
@@ -404,7 +404,7 @@ def _features(frame: pd.DataFrame, choice: Choice) -> tuple[pd.DataFrame, raw.Co
 
 
 def _decimal(frame: pd.DataFrame, column: str) -> str:
-    """The decimal mark of a column in the file, where that is known."""
+    """The decimal mark of a column in the file, if known."""
     return "," if column in frame.attrs.get(DECIMAL_COMMAS, ()) else ""
 
 

@@ -1,4 +1,4 @@
-"""Groups and classes of anybody's table: levels, put together where they are few, bands of numbers, and crossings."""
+"""Groups and classes of any table: levels (small ones merged), bands of numbers, and crossings."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,24 +12,24 @@ from commod.uploads.limits import count_of, short
 
 # An outcome or a sensitive attribute has at most this many values to choose from.
 MAX_VALUES = 50
-# More groups than this no picture shows, and no table can be read.
+# With more groups than this, pictures and tables cannot be read.
 MAX_GROUPS = 12
 MAX_BANDS = 6
-# Two groups at least need so many rows of each label, or nothing can be trained and held out; any other needs some
-# rows, or there may be nobody of it to train or to test on.
+# At least two groups need this many rows of each label, or nothing can be trained and held out; any other group needs
+# some rows, or there may be nobody to train or test on.
 LEAST_ROWS, LEAST_IN_GROUP = 20, 10
-# The code of a row whose group is known and is none of those that are looked at.
+# The code of a row whose group is known but not among those compared.
 OTHERS = -2
 
 
 def as_numbers(values: pd.Series) -> tuple[pd.Series, int]:
-    """Values as numbers (dates as days), and how many cells are none though they hold something."""
+    """Values as numbers (dates as days), and how many cells hold something that is not a number."""
     numbers, _ = read_numbers(values)
     return numbers, int((numbers.isna() & ~missing_in(values)).sum())
 
 
 def classes_of(values: pd.Series, cut: float | Sequence[float] | None = None) -> pd.Series:
-    """The classes of a column as text: its values or, if it is cut, the band of each number; missing stay missing."""
+    """The classes of a column as text: its values or, if it is cut, the band of each number; missing stays missing."""
     if cut is None:
         return read_levels(values)
     cuts = (cut,) if isinstance(cut, int | float) else tuple(cut)
@@ -39,13 +39,13 @@ def classes_of(values: pd.Series, cut: float | Sequence[float] | None = None) ->
 
 
 def outcomes_of(frame: pd.DataFrame, choice: Choice) -> pd.Series:
-    """The outcome of each row as text, missing where it is not known."""
+    """The outcome of each row as text, missing if unknown."""
     classes = classes_of(frame[choice.target], choice.target_cut)
     return classes.where(~classes.isin(choice.blanks))
 
 
 def levels_of(frame: pd.DataFrame, choice: Choice, column: str) -> pd.Series:
-    """The level of each row in a sensitive column, as it is cut and put together."""
+    """The level of each row in a sensitive column, after cuts and merges."""
     classes = classes_of(frame[column], choice.cuts.get(column))
     classes = classes.where(~classes.isin(choice.blanks))
     names = choice.merge.get(column, {})
@@ -53,7 +53,7 @@ def levels_of(frame: pd.DataFrame, choice: Choice, column: str) -> pd.Series:
 
 
 def groups_of(frame: pd.DataFrame, choice: Choice) -> pd.Series:
-    """The group of each row as text, missing where it is not known."""
+    """The group of each row as text, missing if unknown."""
     first, *others = (levels_of(frame, choice, column) for column in choice.sensitive_columns)
     return first.str.cat(others, sep=CROSS) if others else first
 
@@ -88,9 +88,9 @@ def _in_order(levels: pd.Series, cuts: Sequence[float] | None) -> list[str]:
 
 
 def _names_of_levels(column: str, levels: list[str], is_cut: bool) -> dict[str, str]:
-    """Names of levels; one that says nothing alone ("0", "yes", "≥ 25") gets the name of its column."""
+    """Names of levels; one that says nothing on its own ("0", "yes", "≥ 25") gets the name of its column."""
     empty = {"yes", "no", "true", "false"}
-    if {level.lower() for level in levels} <= {"y", "n", "t", "f"}:  # F beside M is a sex
+    if {level.lower() for level in levels} <= {"y", "n", "t", "f"}:  # F next to M is a sex
         empty |= {"y", "n", "t", "f"}
     return {
         level: f"{column}: {level}" if is_cut or level.lower() in empty or not any(map(str.isalpha, level)) else level
@@ -99,7 +99,7 @@ def _names_of_levels(column: str, levels: list[str], is_cut: bool) -> dict[str, 
 
 
 def small_together(rows: Mapping[str, int], fewer_than: int) -> dict[str, str]:
-    """What makes one level of those with few rows, as in ``Choice.merge``; nothing, if fewer than two are small."""
+    """Merges all levels with few rows into one, as in ``Choice.merge``; empty if fewer than two are small."""
     small = [level for level, count in rows.items() if count < fewer_than]
     return dict.fromkeys(small, OTHER) if len({*small, *({OTHER} & set(rows))}) > 1 else {}
 
@@ -117,7 +117,7 @@ def count_groups(frame: pd.DataFrame, choice: Choice) -> pd.DataFrame:
 
 
 def check_classes(values: pd.Series, cuts: Sequence[float] | None, role: str, what: str) -> set[str]:
-    """The classes of a column that is to be outcome or sensitive attribute, or why it cannot be."""
+    """The classes of a column chosen as outcome or sensitive attribute, or an error that says why it cannot be."""
     column = short(values.name, 24)
     for cut in cuts or ():
         if not np.isfinite(cut):
@@ -138,7 +138,7 @@ def check_classes(values: pd.Series, cuts: Sequence[float] | None, role: str, wh
 
 
 def check_groups(frame: pd.DataFrame, choice: Choice) -> None:
-    """Whether the groups of a choice can be had and are not too many."""
+    """Check that the groups of a choice exist and are not too many."""
     for column in choice.sensitive_columns:
         check_classes(frame[column], choice.cuts.get(column), "sensitive attribute", "group")
     for said, what in ((choice.cuts, "cut"), (choice.merge, "merged")):
@@ -154,7 +154,7 @@ def check_groups(frame: pd.DataFrame, choice: Choice) -> None:
 
 
 def check_sizes(y: pd.Series, codes: pd.Series, groups: Sequence[str]) -> None:
-    """Whether the groups have people enough to train on and to hold some out."""
+    """Check that the groups have enough people to train on and to hold some out."""
     known = codes != UNKNOWN
     rows = pd.crosstab(codes[known], y[known]).reindex(index=range(len(groups)), columns=[0, 1], fill_value=0)
     for code, group in enumerate(groups if len(groups) == 2 else ()):

@@ -1,7 +1,7 @@
 """The contract for raw rows: how a cell of a table becomes the number or level that a model uses.
 
-Rules are learned from a table here and applied to it at once. What applies them to a cell is `ColumnRule.read` in
-`commod.portable`, which goes along with a model: a row of text from the file is read there as it was read here.
+Rules are learned from a table here and applied to it at once. `ColumnRule.read` in `commod.portable` applies them to a
+cell. It travels with a model, so a row of text from the file is read there as it was read here.
 """
 
 import re
@@ -24,15 +24,15 @@ ENOUGH_TEXTS = 10_000
 # How many levels of a category its rule names in words.
 SHOWN_LEVELS = 6
 
-# How the columns of a table are read, in the order of the features; last, if there is one, the column of f's scores.
+# How the columns of a table are read, in the order of the features, then the column of f's scores if there is one.
 Contract = tuple[ColumnRule, ...]
 
 
 def learn_rule(values: pd.Series, kind: Literal["number", "category"], *, fill: bool, decimal: str = "") -> ColumnRule:
     """The rule for one column; dates that are to be a number get a rule for dates.
 
-    With `fill`, a missing number becomes the median and a missing level one of its own; else a row must not lack them.
-    `decimal` is the decimal mark in the file, if it is known ("": the texts say it).
+    With `fill`, a missing number becomes the median and a missing level a level of its own; without it, a row must have
+    both. `decimal` is the decimal mark in the file, if known ("": the texts decide).
     """
     if kind == "number":
         numbers, rule = read_numbers(values, decimal)
@@ -50,7 +50,7 @@ def learn_rule(values: pd.Series, kind: Literal["number", "category"], *, fill: 
 
 
 def read_column(values: pd.Series, rule: ColumnRule) -> pd.Series:
-    """A column as its rule reads it, floats or levels; NaN or None where a cell is missing and is not to be filled."""
+    """A column as its rule reads it, floats or levels; NaN or None for a missing cell that is not filled."""
     if rule.kind == "category":
         return _each(values, rule.read)
     if rule.kind == "number" and holds_numbers(values):  # as they are, but for those too large to compute with
@@ -62,7 +62,7 @@ def read_column(values: pd.Series, rule: ColumnRule) -> pd.Series:
 
 
 def read_numbers(values: pd.Series, decimal: str = "") -> tuple[pd.Series, ColumnRule]:
-    """A column as numbers, NaN where a cell holds none, and the rule by which they were read.
+    """A column as numbers, NaN where a cell has none, and the rule for reading them.
 
     Numbers may be written as people write them ("69,487.00", "67,8", "$1,200", "45%"). If more of the cells are dates
     than numbers, they are days since 1 January 1970. `decimal` as in `learn_rule`.
@@ -77,7 +77,7 @@ def read_numbers(values: pd.Series, decimal: str = "") -> tuple[pd.Series, Colum
 
 
 def read_levels(values: pd.Series, decimal: str = "") -> pd.Series:
-    """A column as levels (texts), None where a cell holds none; those that differ in capitals or spaces are one."""
+    """A column as levels (texts), None where a cell has none; spellings that differ in capitals or spaces are one."""
     found = _as_written(values, decimal)
     names = _one_spelling(found)
     return found.where(~found.isin(list(names)), found.map(names)) if names else found
@@ -105,7 +105,7 @@ def _as_written(values: pd.Series, decimal: str) -> pd.Series:
 
 
 def contract_of(X: pd.DataFrame) -> Contract:
-    """The contract of features that are as a model uses them: numbers and levels as they stand, and no gaps."""
+    """The contract of features that a model uses unchanged: numbers and levels as they are, and no gaps."""
     return tuple(
         ColumnRule(name, "category", "", levels=tuple(str(level) for level in X[name].cat.categories))
         if isinstance(X[name].dtype, pd.CategoricalDtype)
@@ -115,7 +115,7 @@ def contract_of(X: pd.DataFrame) -> Contract:
 
 
 def missing_in(values: pd.Series) -> pd.Series:
-    """Whether each cell is empty, or holds a word that says so."""
+    """Whether each cell is empty, or has a word for "missing"."""
     return values.isna() if holds_numbers(values) else _each(values, is_missing).astype(bool)
 
 
@@ -141,7 +141,7 @@ def holds_numbers(values: pd.Series) -> bool:
 
 
 def _each(values: pd.Series, read: Callable[[Any], Any]) -> pd.Series:
-    """`read` of every cell, each different one read once."""
+    """`read` applied to every cell; equal cells are read once."""
     cells = values.astype(object)
     if pd.api.types.infer_dtype(cells, skipna=True).startswith("mixed"):
         # To pandas, True, 1 and 1.0 are the same.
@@ -156,12 +156,12 @@ def _each(values: pd.Series, read: Callable[[Any], Any]) -> pd.Series:
 
 
 def _some_texts(values: pd.Series) -> list[str]:
-    """The first texts of a column that differ: as many as it takes to tell how all are written."""
+    """The first distinct texts of a column: enough to see how all are written."""
     return [cell for cell in pd.unique(values.astype(object).dropna())[:ENOUGH_TEXTS] if isinstance(cell, str)]
 
 
 def _decimal_mark(values: pd.Series) -> str:
-    """The decimal mark of a column of texts, by those that can be read with one mark only."""
+    """The decimal mark of a column of texts, judged by texts that only one mark can explain."""
     if holds_numbers(values):
         return "."
     marks = [decimal_marks(text) for text in _some_texts(values)]
@@ -169,7 +169,7 @@ def _decimal_mark(values: pd.Series) -> str:
 
 
 def _order_of_dates(values: pd.Series) -> str:
-    """Whether day or month comes first in dates that do not begin with the year, by those that leave no doubt."""
+    """Whether day or month comes first in dates that do not begin with the year, judged by unambiguous ones."""
     parts = [re.match(r"\s*(\d{1,2})([-/.])(\d{1,2})\2\d{4}", text) for text in _some_texts(values)]
     first = max((int(part[1]) for part in parts if part), default=0)
     second = max((int(part[3]) for part in parts if part), default=0)

@@ -12,7 +12,7 @@ from commod.datasets.own_groups import LEAST_IN_GROUP, MAX_GROUPS, MAX_VALUES, c
 from commod.datasets.raw import OTHER, read_numbers
 from commod.portable import folded
 
-# Words under which outcomes go in any field, those of one field that are bad for a person, and those that are good.
+# Names of outcomes in any field; in one field, those that are bad for a person, and those that are good.
 _GENERIC = (
     r"\b(y|target|label|outcome|class|classification|decision|response|action taken"
     r"|(final|loan|application) (status|result))\b"
@@ -33,9 +33,9 @@ _GOOD_OUTCOMES = (
     r"|incomes?|salary|wage|wages|earnings?|subscri\w*|deposit|creditworth\w*|eligible|awarded|offer(ed)?|grades?|gpa"
     r"|releas\w*|callbacks?|called back|parole\w*|certified|satisf\w*|bar)\b"
 )
-# Words of outcomes that are often something else as well.
+# Names of outcomes that often mean something else, too.
 _WEAK = r"\b(status|costs?|results?|action|diagnosis|performance|credit|final|event|attractive)\b"
-# Words of what came before, of a quantity, or of a model's opinion: no outcome, whatever else the name says.
+# Words for what came before, for a quantity, or for a model's opinion: with these a name is never an outcome.
 _NO_OUTCOME = (
     r"\b(prev|previous|prior|priors|past|last|history|hist|num|number|count|amount|amt|reason|type|code|desc|description|text|family|parent|parents|mother|father|mothers|fathers|spouse"
     r"|predicted|prediction|pred|prob|probability|score|scores|decile|juv|minimum|maximum|rate|ratio|other|gain|loss)\b"
@@ -52,7 +52,7 @@ _SENSITIVE = {
 }
 _SCORES = re.compile(r"\b(scores?|prob\w*|proba|pred\w*|risk|decile|percentile)\b|^p (?!value)")
 
-# Words in the names of other columns that tell of a field in which 1 stands for the bad outcome: illness, or default.
+# Words in other columns' names that point to a field in which 1 is the bad outcome: illness, or default.
 _HEALTH = (
     r"\b(bmi|glucose|gluc|cholesterol|chol|blood|bp|insulin|hypertension|smok\w*|pregnan\w*|creatinine|platelets|heart"
     r"|biops\w*|symptoms?|patient|albumin|bilirubin|hemo\w*|rbc|wbc|tumou?r|cancer)\b"
@@ -76,8 +76,8 @@ _BAD_VALUES = (
     r"|unemployed|sick|ill|un(paid|successful|fit|healthy|satisfied|favou?rable|approved|accepted|safe)|lost|fraud\w*|terminated|expelled|detained|dissatisfied|removed)\b"
 )
 
-# How often a guess is right at least, by what it rests on: the words of the values, a name, the field (health, or
-# credit), or nothing; `python -m tests.datasets.test_guesses` counts it. Below `ASK_BELOW` somebody is asked.
+# How often a guess is right at least, by its evidence: the words of the values, a name, the field (health, or credit),
+# or nothing; `python -m tests.datasets.test_guesses` counts it. Below `ASK_BELOW` the user is asked.
 _RIGHT = {"values": 0.95, "name": 0.95, "field": 0.7, "nothing": 0.5}
 ASK_BELOW = 0.8
 # The lead of an outcome over the next best column, and the weight of the name of a sensitive attribute, at which they
@@ -85,7 +85,7 @@ ASK_BELOW = 0.8
 _TARGET_SURE, _SENSITIVE_SURE = 1.5, 3.0
 
 
-# Values that say nothing, though no reader of tables takes them for empty.
+# Values that mean "unknown", although table readers do not take them as empty.
 _BLANKS = (
     r"x{2,}|(.*\b)?(un|not )(known|stated|given|provided|specified|reported|recorded|available|applicable|disclosed)"
     r"\b.*|prefer(red)? not .*|declined to (answer|state|say)|(do not|don.?t) know|no (answer|response|data)"
@@ -110,7 +110,7 @@ class Guess(str):
 
 
 def columns_of_numbers(guesses: pd.DataFrame) -> list[str]:
-    """Columns that can be an outcome or a sensitive attribute if they are cut: numbers of three values or more."""
+    """Columns that can be an outcome or a sensitive attribute once cut: numbers with three or more values."""
     return [str(column) for column in guesses.index[(guesses["kind"] == "number") & (guesses["values"] > 2)]]
 
 
@@ -120,7 +120,7 @@ def values_of(column: pd.Series, cut: float | Sequence[float] | None = None) -> 
 
 
 def columns_of_roles(guesses: pd.DataFrame) -> list[str]:
-    """Columns that can be an outcome or a sensitive attribute, be it after a cut, in the order of the file."""
+    """Columns that can be an outcome or a sensitive attribute, cut if necessary, in the order of the file."""
     has_classes = guesses["values"].between(2, MAX_VALUES)
     numbers = columns_of_numbers(guesses)
     return [str(column) for column in guesses.index if has_classes[column] or column in numbers]
@@ -154,7 +154,7 @@ def guess_target(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
 
 
 def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
-    """The sensitive attribute among `columns`: by its name, one of two values rather than of more; the first one."""
+    """The sensitive attribute among `columns`: by its name; rather with two values than more; the first of equals."""
 
     def likely(column: str) -> float:
         values = int(guesses.loc[column, "values"])
@@ -167,7 +167,7 @@ def guess_sensitive(columns: Sequence[str], guesses: pd.DataFrame) -> Guess:
 
 
 def _best(columns: Sequence[str], likely: Callable[[str], float], sure: float) -> Guess:
-    """The likeliest column and the next two; as sure as its lead over the second says."""
+    """The likeliest column and the next two; its certainty follows from its lead over the second."""
     in_order = sorted(columns, key=likely, reverse=True)
     lead = likely(in_order[0]) - likely(in_order[1]) if len(in_order) > 1 else sure
     return Guess(in_order[0], _RIGHT["name" if lead >= sure else "nothing"], in_order[1:3])
@@ -195,7 +195,7 @@ def guess_blanks(values: Sequence[str]) -> list[str]:
 
 
 def guess_good_values(values: Sequence[str]) -> list[str]:
-    """Of three values or more, those that are good for a person; none, unless each of them says what it is."""
+    """Of three or more values, the good ones for a person; none unless the words of each value say what it is."""
     good, bad = _recognised_values(values)
     return good if len(good) + len(bad) == len(values) else []
 
@@ -207,7 +207,7 @@ def _recognised_values(values: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _favourable(values: Sequence[str], target: str, columns: Sequence[str]) -> tuple[str, str]:
-    """The favourable value, and what says so: its words, the outcome's name, the field, or nothing."""
+    """The favourable value and the evidence for it: its words, the outcome's name, the field, or nothing."""
     words = words_of(target)
     is_good, is_bad = bool(re.search(_GOOD_OUTCOMES, words)), bool(re.search(_BAD_OUTCOMES, words))
     by = "name" if is_good != is_bad and not re.search(_NEGATED, words) else "nothing"
@@ -248,7 +248,7 @@ def guess_cut(column: pd.Series) -> float:
 
 
 def guess_cuts(column: pd.Series, bands: int) -> tuple[float, ...]:
-    """Where to cut a column of numbers into bands of about as many rows each; of few values, anywhere between them."""
+    """Where to cut a column of numbers into bands with about equally many rows; few values are cut anywhere."""
     numbers = read_numbers(column)[0].dropna()
     if bands == 2:
         return (guess_cut(column),)
@@ -261,17 +261,17 @@ def guess_cuts(column: pd.Series, bands: int) -> tuple[float, ...]:
 
 
 def is_cut(column: str, guesses: pd.DataFrame) -> bool:
-    """Whether a column is to be cut in two at first: numbers of more than ten values."""
+    """Whether a column is at first cut in two: numbers with more than ten values."""
     return column in columns_of_numbers(guesses) and int(guesses.loc[column, "values"]) > 10
 
 
 def count_levels(frame: pd.DataFrame, choice: Choice, column: str) -> dict[str, int]:
-    """Rows of each level of a sensitive column, as it is cut and put together, the most common first."""
+    """Rows of each level of a sensitive column after cuts and merges, the most common first."""
     return {str(level): int(rows) for level, rows in levels_of(frame, choice, column).value_counts().items()}
 
 
 def guess_merge(frame: pd.DataFrame, choice: Choice) -> dict[str, dict[str, str]]:
-    """Levels merged at first, as few as possible: the rarest of too many to compare, and those hardly anybody has."""
+    """Levels merged at first, as few as possible: the rarest if there are too many, and nearly empty ones."""
     merge, most = {}, MAX_GROUPS
     for column in reversed(choice.sensitive_columns):
         rows = count_levels(frame, choice, column)
@@ -285,7 +285,7 @@ def guess_merge(frame: pd.DataFrame, choice: Choice) -> dict[str, dict[str, str]
 
 
 def guess_groups(frame: pd.DataFrame, choice: Choice) -> tuple[str, ...]:
-    """The first choice of groups: all that are large enough to test on, the largest first."""
+    """The groups at first: all that are large enough to test on, the largest first."""
     rows = groups_of(frame, choice).value_counts()
     return tuple(str(group) for group, count in rows.items() if count >= LEAST_IN_GROUP or len(rows) == 2)
 
@@ -294,7 +294,7 @@ def guess_groups(frame: pd.DataFrame, choice: Choice) -> tuple[str, ...]:
 
 
 def possible_scores(frame: pd.DataFrame, guesses: pd.DataFrame, taken: Collection[str] = ()) -> dict[str, float]:
-    """Columns that can hold a model's scores, and what those are out of.
+    """Columns that can hold a model's scores, and their maximum (1, 10 or 100).
 
     Numbers between 0 and 1, of three values or more; numbers up to 10 or 100, if they are called scores.
     """
@@ -311,14 +311,14 @@ def possible_scores(frame: pd.DataFrame, guesses: pd.DataFrame, taken: Collectio
 
 
 def guess_scores(possible: dict[str, float]) -> str:
-    """The column of scores among those that are possible: probabilities that are called so, else none ("")."""
+    """The column of scores among the possible ones: probabilities that are named so, otherwise none ("")."""
     return next((column for column, most in possible.items() if most == 1 and _SCORES.search(words_of(column))), "")
 
 
 def possible_people(frame: pd.DataFrame, guesses: pd.DataFrame) -> dict[str, int]:
     """Columns of codes that some rows share, and how many rows those are.
 
-    A code that comes back in more than twenty rows on average is that of a place or a firm and not of a person.
+    A code that occurs in more than twenty rows on average identifies a place or a firm, not a person.
     """
     found = {}
     for column in guesses.index[guesses["special"] == "code"]:
@@ -335,9 +335,9 @@ def possible_times(guesses: pd.DataFrame) -> list[str]:
 
 
 def possible_weights(guesses: pd.DataFrame) -> list[str]:
-    """Columns of numbers that can say for how many people a row stands; those that are called so first.
+    """Columns of numbers that can say how many people a row stands for, likely names first.
 
-    None of them is taken for weights unasked: whoever knows the survey knows whether they weigh the people in question.
+    None is used as weights without asking: only somebody who knows the survey knows whether they weigh these people.
     """
     named = guesses["special"] == "weight"
     return [str(column) for column in (*guesses.index[named], *guesses.index[~named & (guesses["kind"] == "number")])]

@@ -17,13 +17,13 @@ from commod.datasets.encoding import TabularEncoder
 from commod.datasets.grouping import CROSS, UNKNOWN, Attribute, Grouping
 from commod.datasets.raw import Contract
 
-# An edit has few weights: more rows than this make it slower, not better.
+# An edit has few weights, so more rows than this make it slower, not better.
 MAX_TRAINING = 40_000
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One input column: its name in the file, and how to speak of it."""
+    """One input column: its name in the file, and its words."""
 
     name: str  # of the column in ``X``
     label: str  # as charts show it
@@ -39,7 +39,7 @@ class Feature:
 
     @property
     def after_number(self) -> str:
-        """The unit as it follows a number: " points"; empty for a mere count."""
+        """The unit after a number: " points"; empty for a count."""
         return f" {self.unit}" if self.unit not in ("", "count") else ""
 
     def fifths(self, low: float = 1, high: float = 5) -> str:
@@ -51,9 +51,9 @@ class Feature:
 
 # Of the rows (or people), as in the paper.
 TEST_SHARE = 0.3
-# Of own data: as many people confirm as were explored on, since one verdict is only as sharp as the other.
+# For your own data: as many people confirm as explore, since neither verdict is sharper than the other.
 CONFIRM_SHARE = 0.2
-# Seed of the draw. Not a usual one: an invented table may have been drawn with that, and its groups with the same lots.
+# Seed of the draw. An unusual one: an invented table, and its groups, may have been drawn with a usual one.
 _LOTS = 0x5EA1ED
 
 
@@ -66,14 +66,14 @@ class TaskSpec:
     features: tuple[Feature, ...]
     target: str  # column of the labels
     target_label: str  # what 1 says of a person
-    outcomes: tuple[str, str]  # names of the decisions 0 and 1
+    outcomes: tuple[str, str]  # names of outcomes 0 and 1
     favourable: Literal[0, 1]  # the decision that a person hopes for
     sensitive: str  # column of the groups
     groups: tuple[str, ...]  # names of the groups, by code
     filter: str  # which rows of the source it has
-    people: str = "people"  # who the rows are
+    people: str = "people"  # what the rows are called
     story: str = ""  # who decides what about whom, in a sentence
-    # Name of a group to how its people are called in a sentence: ``"White": "White {people}"``.
+    # For each group, what its people are called in a sentence: ``"White": "White {people}"``.
     called: Mapping[str, str] = field(default_factory=dict, hash=False)
     scores: str = ""  # column of ``X`` with f's probabilities, if the data came with them; no feature
     threshold: float = 0.5  # default probability above which f decides positively
@@ -82,9 +82,9 @@ class TaskSpec:
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     opens: str = ""  # the grouping that the app opens it with; default, the first
     groupings: tuple[Grouping, ...] = ()  # ways to divide its people; that of `sensitive` and `groups` is put first
-    grouping: str = ""  # the current one, see `under`
+    grouping: str = ""  # the current one (see `under`)
     truth: str = ""  # column of the true labels, if `target` is a biased record of them
-    may_be_passed_on: bool = False  # whether its licence allows others to pass its rows on
+    may_be_passed_on: bool = False  # whether its licence allows redistribution of its rows
 
     def __post_init__(self) -> None:
         if not self.groupings or self.groupings[0].name:
@@ -94,7 +94,7 @@ class TaskSpec:
 
     @property
     def data(self) -> str:
-        """Name of the data set, whatever the grouping."""
+        """Name of the data set without its grouping."""
         return self.name.removesuffix(f".{self.grouping}") if self.grouping else self.name
 
     @property
@@ -108,7 +108,7 @@ class TaskSpec:
         return next(each for each in self.groupings if each.name == self.grouping)
 
     def under(self, name: str) -> TaskSpec:
-        """The task of the same people in other groups, without features that name them; KeyError if unknown."""
+        """The task with the same people in other groups, without features that name them; KeyError if unknown."""
         grouping = {each.name: each for each in self.groupings}[name]
         if name == self.grouping:
             return self
@@ -125,7 +125,7 @@ class TaskSpec:
 
     @property
     def commod_settings(self) -> dict[str, Any]:
-        """Arguments of `Commod` that go with it: where the app opens; λ_concepts and k also of its sweeps."""
+        """Arguments of `Commod` that suit it: the app's opening setting; sweeps use its λ_concepts and k, too."""
         # Concepts of many features are easier to read if there are more of them.
         k = 3 if len(self.features) > 8 else min(2, len(self.features))
         return {"lambda_concepts": 0.1, "n_concepts": k, **self.suited}
@@ -145,17 +145,17 @@ class Split:
 
     @property
     def sensitive_features(self) -> pd.Series:
-        """The groups as `Commod.fit` and the metrics take them: codes, missing where the group is not known."""
+        """The groups as `Commod.fit` and the metrics take them: codes, missing if unknown."""
         known = self.sensitive != UNKNOWN
         return self.sensitive if known.all() else self.sensitive.where(known)
 
     @property
     def fit_arguments(self) -> dict[str, Any]:
-        """The rows as `fit` of `Commod` and of the other methods takes them, by the names of its arguments."""
+        """The rows as arguments of `fit`, for `Commod` and the other methods."""
         return {"X": self.X, "y": self.y, "sensitive_features": self.sensitive_features, "sample_weight": self.weight}
 
     def sample(self, most: int = MAX_TRAINING, seed: int = 0) -> Split:
-        """At most so many rows, drawn at random and left in order; all of them if there are no more."""
+        """At most this many rows, drawn at random and kept in order; all rows if there are no more."""
         if len(self) <= most:
             return self
         return self.take(np.sort(np.random.default_rng(seed).permutation(len(self))[:most]))
@@ -171,7 +171,7 @@ class Split:
         return self if known.all() else self.take(np.flatnonzero(known))
 
     def counted(self) -> Split:
-        """The rows but those of weight 0."""
+        """The rows with a weight above 0."""
         return self if self.weight is None else self.take(np.flatnonzero(self.weight.to_numpy()))
 
 
@@ -190,7 +190,7 @@ class Task:
     contract: Contract = field(repr=False, default=())  # how a cell of the file becomes a value in ``X``
     roles: Mapping[str, Any] = field(repr=False, default_factory=dict)
     weight: pd.Series | None = field(repr=False, default=None)  # how many people a row stands for; default, one
-    sealed: Split | None = field(repr=False, default=None)  # the people that `seal` has taken out of the rest
+    sealed: Split | None = field(repr=False, default=None)  # the people that `seal` has set aside
     test_share: float = TEST_SHARE  # of the rows that are left
     _first: tuple[np.ndarray, np.ndarray] | None = field(repr=False, default=None)  # split 0, if it is given
     # The true labels, if ``y`` is a biased record of them; nothing is trained on them.
@@ -225,11 +225,11 @@ class Task:
 
     @property
     def grouping(self) -> Grouping:
-        """By what its people are parted."""
+        """The attributes that divide its people."""
         return self.spec.parted_by
 
     def margins(self, sensitive: pd.Series | None = None) -> dict[str, tuple[pd.Series, tuple[str, ...]]]:
-        """Of a crossing, by attribute: the codes of all rows (or those in `sensitive`), and the names of its groups."""
+        """For a crossing, by attribute: the codes of all rows (or those in `sensitive`) and the names of its groups."""
         return self.grouping.margin_codes(self.sensitive if sensitive is None else sensitive)
 
     def features(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -246,7 +246,7 @@ class Task:
         return replace(self, X=self.features(self.X), spec=spec, contract=contract, sealed=sealed)
 
     def feature(self, column: str) -> Feature:
-        """The declaration of a column; one of which nothing is declared has its name for a label."""
+        """The declaration of a column; without one, its name is its label."""
         return next((each for each in self.spec.features if each.name == column), Feature(column, str(column)))
 
     def label(self, column: str, level: object = None) -> str:
@@ -259,18 +259,18 @@ class Task:
     ) -> tuple[Split, ...]:
         """Split into train and test: at random, stratified by group and label, unless the task knows people or times.
 
-        Of a task that says whose rows they are, people are drawn, stratified by their first rows. Of one that says when
-        they were, the latest rows are the test part. Rows whose group is not known are trained on and never tested on:
-        those that fall into the test part are left out (`n_unknown_test`).
+        If the task knows people, whole people are drawn, stratified by their first rows. If it knows times, the latest
+        rows are the test part. Rows of unknown group are used for training but never for testing: those that fall into
+        the test part are left out (`n_unknown_test`).
 
         Parameters
         ----------
         seed : int
             The same seed gives the same rows; a split by time is the same for all.
         test_size : float, optional
-            Share of the rows (or people) that go to test; by default ``test_share`` (the paper: 0.3).
+            Share of the rows (or people) to test on; by default ``test_share`` (the paper: 0.3).
         confirm : float, optional
-            Share of the rows to `seal`, the third part: with 0.2, 60 % are to learn, 20 % to explore, 20 % to confirm.
+            Share of the rows to `seal` as a third part: with 0.2, 60 % learn, 20 % explore and 20 % confirm.
         """
         if confirm is not None:
             task = self.seal(confirm)
@@ -283,14 +283,14 @@ class Task:
     def seal(self, confirm: float = CONFIRM_SHARE, *, of_test: bool = False) -> Task:
         """The task without a share of its people, who are kept in ``sealed`` for one verdict at the end.
 
-        They are drawn by their row's number (by time, they are the latest), so they are the same whatever the outcome,
-        the groups and the seed are: no split of the task looks at them. The test part becomes as large as they are;
-        `of_test` draws them from the test part of split 0, whose training rows then stay as they are.
+        They are drawn by row number (by time, they are the latest), so they do not depend on outcome, groups or seed,
+        and no split of the task sees them. The test part becomes equally large; `of_test` draws them from the test part
+        of split 0, whose training rows then stay the same.
         """
         if self.sealed is not None:
-            raise ValueError("Some people of these data are sealed already.")
+            raise ValueError("Some people of these data are already sealed: seal only once.")
         if not 0 < confirm <= 0.5:
-            raise ValueError(f"At most half of the people can be sealed, and {confirm:g} is no such share: choose 0.2.")
+            raise ValueError(f"At most half of the people can be sealed, but confirm is {confirm:g}: choose 0.2.")
         apart, share = self._lots() < confirm, confirm / (1 - confirm)
         first = None
         if of_test:
@@ -319,7 +319,7 @@ class Task:
         return Split(self.X, self.y, self.sensitive, self.weight)
 
     def n_unknown_test(self, seed: int = 0) -> int:
-        """How many rows `split` leaves out of the test part, since their group is not known."""
+        """How many rows `split` leaves out of the test part because their group is unknown."""
         _, test = self._places(seed, None)
         return int((self.sensitive.to_numpy()[test] == UNKNOWN).sum())
 
@@ -348,6 +348,6 @@ class Task:
 
 
 def _drawable(strata: np.ndarray) -> np.ndarray:
-    """The strata, with those of one row merged into the largest: one row cannot be on both sides of a split."""
+    """The strata; those with one row join the largest, since one row cannot be on both sides of a split."""
     codes, place, sizes = np.unique(strata, return_inverse=True, return_counts=True)
     return np.where(sizes[place] < 2, codes[sizes.argmax()], strata)

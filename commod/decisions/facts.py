@@ -17,7 +17,7 @@ from commod.explain.checks import check_again, counts_of_changes
 from commod.metrics.counts import Counts, sizes_of_groups, tally, wilson_interval
 from commod.metrics.report import compare_counts
 
-# Of every interval here, and how many standard errors it reaches to either side.
+# The confidence of every interval here, and how many standard errors it reaches to either side.
 CONFIDENCE = 0.95
 Z = float(ndtri(0.5 + CONFIDENCE / 2))
 Ends = tuple[float, float]
@@ -31,17 +31,17 @@ class Measured:
     value: float  # NaN if it is unknown; for a share of the changes, also if nobody's decision changed
     people: Ends = NOT_KNOWN  # 95 % interval over people like these
     refits: Ends = NOT_KNOWN  # where 95 % of the refits are
-    whole: float = math.nan  # for a share of people: of how many
+    whole: float = math.nan  # for a share of people: the number it is a share of
     exact: bool = False  # whether the form of the update guarantees it for everyone
     splits: tuple[float, ...] = ()  # the same value on other splits, f and model trained anew
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a model."""
+    """What is known about a model."""
 
-    measured: Mapping[str, Measured]  # by name of the requirement (`RULES`), as far as it was measured
-    people: int  # on whom it was measured
+    measured: Mapping[str, Measured]  # by name of the requirement (`RULES`), if it was measured
+    people: int  # how many it was measured on
     better: int  # decisions changed to the favourable one
     worse: int  # decisions changed to the other one
     direction: str = "both"  # what the update can do to people: also "improve", "worsen", and "neither" for f itself
@@ -140,7 +140,7 @@ def facts_of_counts(
     squares, rows : of the shape of the counts, optional
         With weights: sums of squared weights, and rows; see `commod.metrics.counts.Tally`.
     changes : mapping, optional
-        For ``sure, right, again`` as far as known: how many of the changed decisions, and of how many.
+        For ``sure, right, again`` if known: how many of the changed decisions, and of how many.
     direction, uses : as in `Facts`
     refits : mapping, optional
         Intervals over `n_refits` refits by name of the requirement.

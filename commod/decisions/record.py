@@ -1,7 +1,7 @@
-"""The record of a decision: who decides what and why, as a small JSON file that is sealed by a hash.
+"""The record of a decision: who decides what and why, as a small JSON file that a hash seals.
 
 The seal detects accidental changes. It is no signature: anyone who changes the file can seal it again. To check what
-the file says of the model, train it again: see `commod.decisions.verify`.
+the file says about the model, train it again: see `commod.decisions.verify`.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from commod.uploads.limits import count_of, short
 
 # Known formats; the second has a sealed part.
 FORMAT, WITH_SEALED = "commod-decision/1", "commod-decision/2"
-# The method of a decision to leave f as it is.
+# The "method" of a decision to leave f as it is.
 KEEP_F = "f"
 # Bytes of a file, letters of a text in it, rejected alternatives, and refits that may be asked for again.
 MAX_BYTES, MAX_TEXT, MAX_REJECTED, MAX_REFITS = 2**20, 4_000, 30, 200
@@ -42,7 +42,7 @@ PACKAGES = ("commod", "numpy", "scipy", "scikit-learn", "pandas")
 
 
 class DecisionError(ValueError):
-    """What is wrong with a decision file, in a sentence that says what to do."""
+    """What is wrong with a decision file, and what to do, in a sentence."""
 
 
 # What has to be filled in, and how it is called.
@@ -65,12 +65,12 @@ class Signature(Struct, frozen=True, forbid_unknown_fields=True):
         if gaps:
             raise DecisionError(f"A decision needs a name, a role and a reason. Still empty: {', '.join(gaps)}.")
         if self.look_again <= self.signed:
-            raise DecisionError("The day to look again must come after the day of the decision.")
+            raise DecisionError("The day to look again must be after the day of the decision: choose a later one.")
         if len(self.rejected) > MAX_REJECTED:
-            raise DecisionError(f"At most {MAX_REJECTED} rejected alternatives can be named.")
+            raise DecisionError(f"Name at most {MAX_REJECTED} rejected alternatives.")
         texts = [self.who, self.role, self.why, *self.rejected, *self.rejected.values()]
         if any(len(text) > MAX_TEXT for text in texts):
-            raise DecisionError(f"A text of a decision has at most {MAX_TEXT:,} letters: shorten it.")
+            raise DecisionError(f"A text in a decision can have at most {MAX_TEXT:,} characters: shorten it.")
 
 
 def hash_of_scene(scene: Scene) -> str:
@@ -115,7 +115,7 @@ def make_record(
     sha256: str = "",
     tried: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """The record as data that `json.dumps` takes, its hash in it.
+    """The record as data for `json.dumps`, including its hash.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ def make_record(
     cell, fairness : Cell or None, str
         Its method and settings (None to leave f as it is), and its criterion.
     sha256 : str
-        The hash of the data if it is known; it takes a while with many rows, see `data_hash`.
+        The hash of the data, if known; computing it takes a while with many rows (`data_hash`).
     tried : mapping of str to int, optional
-        If people are sealed: how many ``settings, limits, seeds`` were tried and models ``compared`` before.
+        If people are sealed: how many ``settings, limits, seeds`` were tried and models ``compared`` before that.
     """
     content: dict[str, Any] = {
         "format": FORMAT if tried is None else WITH_SEALED,
@@ -156,7 +156,7 @@ def make_record(
 
 
 def with_opened(frozen: Mapping[str, Any], found: Mapping[str, Any], earlier: Sequence[str] = ()) -> dict[str, Any]:
-    """A record with the figures of its sealed people (`open_sealed`); `earlier`: hashes of records that opened them."""
+    """A record with figures of its sealed people (`open_sealed`); `earlier`: hashes of earlier records that did so."""
     content = {**frozen, "confirmed": {**found, "earlier": [*earlier], "frozen": frozen["sha256"]}}
     return content | {"sha256": _seal(content)}
 
@@ -198,7 +198,7 @@ def _model_of(cell: Cell | None) -> dict[str, Any]:
 
 
 def verdicts_of(requirements: Requirements, facts: Facts) -> list[dict[str, Any]]:
-    """Each requirement checked, as a record has it."""
+    """Each checked requirement, as stored in a record."""
     columns = ("requirement", "value", "low", "high", "refits_low", "refits_high", "verdict")
     checked = check_requirements(requirements, facts)
     return [{name: plain(row[name]) for name in columns} for _, row in checked.iterrows()]
@@ -215,7 +215,7 @@ def record_json(record: Mapping[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """As JSON has it: lists for tuples, None for NaN."""
+    """In JSON's types: lists for tuples, None for NaN."""
     if isinstance(value, tuple):
         return list(value)
     value = value.item() if isinstance(value, np.generic) else value
@@ -223,14 +223,14 @@ def plain(value: Any) -> Any:
 
 
 def recorded_figures(scene: Scene, decisions: np.ndarray) -> dict[str, float | None]:
-    """The key figures of a model, and those of f behind them with an f in front."""
+    """The key figures of a model, followed by f's with the prefix f."""
     both = {"": decisions, "f_": scene.decisions_test}
     found = {f"{of}{name}": value for of, each in both.items() for name, value in scene.figures(each).items()}
     return {name: plain(value) for name, value in found.items()} | {"people": float(len(scene.test))}
 
 
 def versions() -> dict[str, str]:
-    """Of the software that decides what a model is."""
+    """Versions of the software that determines a model."""
     return {"python": platform.python_version()} | versions_of(PACKAGES)
 
 
@@ -268,9 +268,9 @@ class _Model(_Part):
             if name not in known:
                 raise ValueError(f"There is no {what} {short(name)!r} here: take a newer version of commod")
         if self.method == KEEP_F and (self.value or self.settings or self.seed or self.refits):
-            raise ValueError("To leave f as it is takes no settings")
+            raise ValueError("A decision to leave f as it is has no settings")
         if not all(map(str.isidentifier, self.settings)):
-            raise ValueError("A setting has a name that no setting has")
+            raise ValueError("A setting has an unknown name")
 
 
 class _Data(_Part):
@@ -291,7 +291,7 @@ class _Verdict(_Part):
 
     def __post_init__(self) -> None:
         if self.requirement not in (*RULES, "kept_out", "direction") or self.verdict not in VERDICTS:
-            raise ValueError("A verdict has a name that no verdict has")
+            raise ValueError("A verdict has an unknown name")
 
 
 class _Confirmed(_Part):
@@ -325,7 +325,7 @@ class _Record(_Part):
     def __post_init__(self) -> None:
         _check_figures(self.figures)
         if (self.format == FORMAT) != (self.tried is UNSET) or (self.tried is UNSET and self.confirmed is not UNSET):
-            raise ValueError(f"The format {WITH_SEALED!r}, and no other, tells of sealed people")
+            raise ValueError(f"Only the format {WITH_SEALED!r} has sealed people")
         if self.tried is not UNSET:
             same_names("tried", self.tried, TRIED)
         if unknown := sorted(set(self.versions) - {"python", *PACKAGES}):
@@ -335,7 +335,7 @@ class _Record(_Part):
 
 
 def read_record(content: bytes | str) -> dict[str, Any]:
-    """Read the file of a decision; a ValueError says in a sentence why it is none, or that it was changed."""
+    """Read a decision file; a ValueError says why it is not one, or that it was changed."""
     record = read_json(content, "a decision", MAX_BYTES)
     if record.get("format") in MODELS:
         raise DecisionError(
@@ -344,11 +344,11 @@ def read_record(content: bytes | str) -> dict[str, Any]:
         )
     if record.get("format") not in (FORMAT, WITH_SEALED):
         raise DecisionError(
-            f"This is no decision that can be read here, which would have the format {FORMAT!r} or {WITH_SEALED!r}: "
+            f"This is no decision that can be read here (format {FORMAT!r} or {WITH_SEALED!r}): "
             "choose the file that was downloaded when it was signed, or take a newer version of commod."
         )
     if "sha256" in record and record["sha256"] != _seal(record):
-        raise DecisionError("This decision was changed since it was signed: its hash is not that of what it says.")
+        raise DecisionError("This decision was changed since it was signed: its hash does not match its content.")
     check_schema(record, _Record, DecisionError)
     if "confirmed" in record and record["confirmed"]["frozen"] != _seal(record, "confirmed"):
         raise DecisionError("This decision was changed after its sealed people were opened: it is not what was frozen.")

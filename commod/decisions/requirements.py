@@ -14,9 +14,9 @@ from urllib.parse import quote, unquote
 
 from commod.metrics.figures import FIGURES
 
-# What an update may do to people, and how that reads as a requirement.
+# What an update may do to people, and the same in words, as a requirement.
 DIRECTIONS = {"improve": "an update by which nobody can lose", "worsen": "an update by which nobody can gain"}
-# Features that may be kept out, letters of a feature's name, and letters of requirements as text.
+# Limits: features kept out, letters in a feature's name, and letters of requirements as text.
 MAX_KEPT_OUT, MAX_NAME, MAX_LETTERS = 50, 200, 4000
 
 
@@ -37,7 +37,7 @@ class Rule:
     most: float = 1.0  # the largest sensible limit; the smallest is 0
     none: str = ""  # the words for the limit 0, if they differ: "nobody worse off"
     of_changes: bool = False  # whether it is a share of the changes, and so does not apply if there are none
-    thing: tuple[str, str] = ("", "")  # singular and plural: "12 changes too many"; empty if it is no share of people
+    thing: tuple[str, str] = ("", "")  # singular and plural: "12 changes too many"; empty if not a share of people
 
     @property
     def side(self) -> str:
@@ -57,7 +57,7 @@ class Rule:
         return text.lstrip("-") if not text.strip("-0.%") else text.replace("-", "−")  # no minus before 0
 
     def show_limit(self, limit: float) -> str:
-        """A limit, with as few digits as it has: "8%" or "0.8"."""
+        """A limit without trailing zeros: "8%" or "0.8"."""
         return f"{100 * limit:.6g}%" if self.percent else f"{limit:.6g}"
 
     def wanted(self, limit: float) -> str:
@@ -69,7 +69,7 @@ class Rule:
         return self.sign * (value - limit) >= -1e-12
 
 
-# Every requirement that is a number, by name, in the order in which they are read.
+# Every numeric requirement, by name, in the order of display.
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
@@ -146,7 +146,7 @@ RULES: dict[str, Rule] = {
 
 @dataclass(frozen=True)
 class Requirements:
-    """What is required of a model; what is None, or empty, is not.
+    """What is required of a model; None or empty means no requirement.
 
     Parameters
     ----------
@@ -180,16 +180,16 @@ class Requirements:
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= rule.most:
-                raise RequirementsError(f"“{rule.title}” takes a number from 0 to {rule.most:g}, or leave it out.")
+                raise RequirementsError(f"“{rule.title}” takes a number from 0 to {rule.most:g}, or nothing.")
             object.__setattr__(self, rule.name, float(value) + 0.0)  # no minus before 0
         if isinstance(self.kept_out, str) or not isinstance(self.kept_out, tuple | list):
-            raise RequirementsError("Features that are kept out must be a list of their names.")
+            raise RequirementsError("kept_out must be a list of names of features.")
         are_names = all(isinstance(name, str) and 0 < len(name) <= MAX_NAME for name in self.kept_out)
         if len(self.kept_out) > MAX_KEPT_OUT or not are_names:
             raise RequirementsError(f"Keep out at most {MAX_KEPT_OUT} features, each of 1 to {MAX_NAME} letters.")
         object.__setattr__(self, "kept_out", tuple(sorted(set(self.kept_out))))
         if not isinstance(self.direction, str) or self.direction not in ("", *DIRECTIONS):
-            raise RequirementsError(f"A direction is one of {', '.join(DIRECTIONS)}, or none at all.")
+            raise RequirementsError(f"direction must be one of {', '.join(DIRECTIONS)}, or left out.")
 
     def __bool__(self) -> bool:
         """Whether anything is required."""
@@ -197,13 +197,13 @@ class Requirements:
 
     @property
     def limits(self) -> dict[str, float]:
-        """Name of each requirement that is a number, and its limit."""
+        """Name and limit of each numeric requirement."""
         found = {name: getattr(self, name) for name in RULES}
         return {name: limit for name, limit in found.items() if limit is not None}
 
     @property
     def in_words(self) -> list[str]:
-        """Each requirement in words, as it stands in a sentence."""
+        """Each requirement in words, for use in a sentence."""
         rules = [RULES[name].wanted(limit) for name, limit in self.limits.items()]
         if self.kept_out:
             rules.append(f"{', '.join(self.kept_out)} kept out of the update")
@@ -213,13 +213,13 @@ class Requirements:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """As JSON has it: what is required, by name."""
+        """What is required, by name, in JSON's types."""
         found = {"kept_out": list(self.kept_out), "direction": self.direction}
         return self.limits | {name: value for name, value in found.items() if value}
 
     @classmethod
     def from_plain(cls, content: Any) -> Requirements:
-        """Read what `plain` gives; whatever it is gives requirements or a `RequirementsError`."""
+        """Read what `plain` gives; any other input gives a `RequirementsError`."""
         if not isinstance(content, Mapping):
             raise RequirementsError('Requirements must be one JSON object, such as {"p_rule": 0.8}.')
         known = [entry.name for entry in fields(cls)]
@@ -239,9 +239,9 @@ class Requirements:
 
     @classmethod
     def from_text(cls, text: str) -> Requirements:
-        """Read what `text` gives; whatever it is gives requirements or a `RequirementsError`."""
+        """Read what `text` gives; any other input gives a `RequirementsError`."""
         if len(text) > MAX_LETTERS:
-            raise RequirementsError(f"Requirements have at most {MAX_LETTERS:,} letters: take the link again.")
+            raise RequirementsError(f"Requirements can have at most {MAX_LETTERS:,} letters: copy the link again.")
         found: dict[str, Any] = {}
         for part in filter(None, text.split(";")):
             name, _, value = part.partition(":")

@@ -1,4 +1,4 @@
-"""The best model of a method's sweep under requirements; if none meets them, the nearest, and what it breaks.
+"""The best model of a method's sweep under requirements; if none meets them, the nearest and what it breaks.
 
 Collapsed models, and models that change nobody and break what f breaks, come last.
 """
@@ -16,7 +16,7 @@ from commod.experiments.scene import Scene
 from commod.experiments.sweep import Model, Sweep
 from commod.models.evaluation import collapse_in_words, overturned_in_words
 
-# How many models that meet the requirements are checked for one that meets them beyond doubt.
+# How many of the models that meet the requirements are checked, to find one that meets them beyond doubt.
 LOOKED_AT = 10
 
 
@@ -35,7 +35,7 @@ class BestModel:
 
     @property
     def is_f(self) -> bool:
-        """Whether it decides as f does about everybody."""
+        """Whether it decides about everybody as f does."""
         return not self.facts.changed
 
 
@@ -48,7 +48,7 @@ def collapse_of(scene: Scene, decisions: Any, scores: Any = None) -> str:
     after = np.asarray(decisions).astype(int)
     if len(np.unique(after)) == 1 and len(np.unique(scene.decisions_test)) > 1:
         return "It decides everybody alike."
-    if scores is None:  # decisions alone are no ranking
+    if scores is None:  # decisions alone do not rank people
         return " ".join(overturned_in_words(scene.decisions_test, after, "It"))
     return " ".join(collapse_in_words(scene.test.y, scene.logit_test, np.asarray(scores) - scene.threshold, "It"))
 
@@ -59,7 +59,7 @@ def collapses_of(scene: Scene, sweep: Sweep) -> tuple[str, ...]:
 
 
 def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.DataFrame:
-    """How far each model of a sweep is on the wrong side of each requirement that its decisions tell.
+    """How far each model of a sweep is on the wrong side of each requirement that depends only on its decisions.
 
     One row per model; one column per limit except ``again``, which needs refits, and ``direction`` (the share of
     decisions that changed against it): 0 where it is met. All but P-Rule and mistreatment are shares.
@@ -77,7 +77,7 @@ def shortfalls(requirements: Requirements, scene: Scene, sweep: Sweep) -> pd.Dat
 
 
 def share_against(direction: str, scene: Scene, sweep: Sweep) -> pd.Series:
-    """Of each model, the share of decisions that changed for the worse ("improve") or for the better ("worsen")."""
+    """For each model, the share of decisions that changed for the worse ("improve") or for the better ("worsen")."""
     good = scene.task.spec.favourable
     lost = good if direction == "improve" else 1 - good
     against = [(scene.decisions_test == lost) & (model.decisions_test != lost) for model in sweep.models]
@@ -87,10 +87,10 @@ def share_against(direction: str, scene: Scene, sweep: Sweep) -> pd.Series:
 def best_under(requirements: Requirements, scene: Scene, sweep: Sweep) -> BestModel:
     """The best model of a sweep under requirements.
 
-    Among models that meet them on test: the most accurate without doubt, or else the most accurate; of equal ones, the
-    one with fewer changes. If none meets them: the smallest sum of `shortfalls` among those that change anybody. A
-    model that changes nobody is chosen only if it meets requirements that apply to it, or no other is sound; a
-    collapsed one only if all are. The model is judged on the people on whom it is chosen, which flatters it a little.
+    Among models that meet them on test: the most accurate one that does so beyond doubt, otherwise the most accurate;
+    of equal ones, the one with fewer changes. If none meets them: the smallest sum of `shortfalls` among models that
+    change anybody. A model that changes nobody is chosen only if it meets requirements that apply to it, or no other is
+    sound; a collapsed one only if all are. It is judged on the people it is chosen on, which flatters it a little.
     """
     short = shortfalls(requirements, scene, sweep)
     total = short.sum(axis=1).to_numpy()

@@ -1,4 +1,4 @@
-"""Check requirements: the verdict on each, what it would take, and how many more people would settle it."""
+"""Check requirements: each verdict, what the model lacks, and how many more people would settle it."""
 
 import math
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from commod.decisions.facts import Facts, Measured, Z
 from commod.decisions.requirements import DIRECTIONS, RULES, Requirements, Rule
 
 Verdict = Literal["pass", "fail", "cannot tell", "does not apply"]
-# What a verdict is called, and its sign.
+# Each verdict and its sign.
 VERDICTS: dict[Verdict, str] = {"pass": "✓", "fail": "✗", "cannot tell": "?", "does not apply": "–"}
-# The chance with which that many more people settle it, if the value stays as it is.
+# The chance that this many more people settle it, if the value stays as it is.
 SETTLES = 0.8
-# The reach of an interval, times this, is a difference that is seen in four cases of five.
+# The reach of an interval times this is a difference that is detected in four cases of five.
 REVEALED = float(1 + ndtri(SETTLES) / Z)
-# More people than so many times as many are not named: nobody tests them.
+# Numbers of people beyond this multiple are not shown: nobody tests that many.
 MOST_TIMES = 10
 COLUMNS = (
     "requirement title wanted limit value low high refits_low refits_high verdict holds takes more_people sentence "
@@ -31,14 +31,14 @@ def check_requirements(requirements: Requirements, facts: Facts) -> pd.DataFrame
 
     A requirement passes if the whole interval over people and, if there are refits, the whole interval over refits are
     on its right side. It fails if both are on the wrong side. Otherwise the verdict is "cannot tell". What the form of
-    an update rules out is known without intervals. A requirement on a share of the changes does not apply if there are
-    none. `facts` come from `facts_of`, `facts_of_f` or `facts_of_counts`.
+    an update rules out needs no interval. A requirement on a share of the changes does not apply if there are none.
+    `facts` come from `facts_of`, `facts_of_f` or `facts_of_counts`.
 
     Returns
     -------
     DataFrame
         One row per requirement, in the order of `RULES`: ``requirement, title, wanted`` (in words), ``limit, value``
-        (NaN of a requirement that is no number), ``low, high`` (95 % over people), ``refits_low, refits_high`` (95 % of
+        (NaN if it is not numeric), ``low, high`` (95 % over people), ``refits_low, refits_high`` (95 % of
         the refits; NaN without), ``verdict``, ``holds`` (whether the value itself is on the right side), ``takes``
         (what it would take, in words; empty where it holds), ``more_people`` (how many more test people would settle
         it, see `more_people`; NaN where it is settled or people cannot settle it), ``sentence`` and ``splits`` (mean ±
@@ -53,7 +53,7 @@ def check_requirements(requirements: Requirements, facts: Facts) -> pd.DataFrame
 
 
 def overall(checked: pd.DataFrame) -> Verdict:
-    """The verdict over all requirements: the worst one; those that do not apply count only if there is nothing else."""
+    """The overall verdict: the worst one; "does not apply" counts only if there is nothing else."""
     found = set(checked["verdict"])
     order: tuple[Verdict, ...] = ("fail", "cannot tell", "pass", "does not apply")
     return next((verdict for verdict in order if verdict in found), "pass")
@@ -68,12 +68,12 @@ def met_in_words(verdicts: Iterable[str]) -> str:
 
 
 def rounded(count: float) -> str:
-    """A number of people that is an estimate, to two digits."""
+    """An estimated number of people, to two digits."""
     return f"{float(f'{count:.2g}'):,.0f}"
 
 
 def more_people(measured: Measured, limit: float, people: int) -> float:
-    """How many more people like these would settle on which side of a limit a value is.
+    """How many more people like these would show on which side of a limit a value is.
 
     With n people the interval reaches h towards the limit, which is d away. h shrinks with √n, so n · (h / d)² people
     bring its end to the limit if the value stays. That settles it in one case of two; for four of five, h is made
@@ -137,7 +137,7 @@ def _side(rule: Rule, limit: float, ends: tuple[float, float]) -> Verdict:
 
 
 def _takes(rule: Rule, limit: float, measured: Measured) -> str:
-    """What a model that is on the wrong side lacks, in people where it is a share of people."""
+    """What a model on the wrong side lacks, counted in people if it is a share of people."""
     gap = abs(measured.value - limit)
     word = "few" if rule.sign > 0 or rule.name == "accuracy_lost" else "many"
     if not rule.thing[0]:
@@ -148,7 +148,7 @@ def _takes(rule: Rule, limit: float, measured: Measured) -> str:
 
 
 def _intervals(rule: Rule, measured: Measured) -> str:
-    """What chance leaves open: both intervals in brackets."""
+    """What chance leaves open: both intervals in words."""
     ends = {"people": (math.nan, math.nan) if measured.exact else measured.people, "training rows": measured.refits}
     shown = {
         what: f"{rule.show(low)} to {rule.show(high)}" for what, (low, high) in ends.items() if not math.isnan(low)
@@ -165,7 +165,7 @@ def _why_unknown(rule: Rule) -> str:
 
 
 def _structural(name: str, title: str, wanted: str) -> dict[str, object]:
-    """A row of a requirement that is no number: what it lacks is NaN in the table."""
+    """A row of a requirement that is not numeric: its missing values are NaN in the table."""
     return {"requirement": name, "title": title, "wanted": wanted, "takes": "", "splits": ""}
 
 

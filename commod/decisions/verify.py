@@ -77,7 +77,7 @@ def open_sealed(scene: Scene, frozen: str) -> dict[str, Any]:
 
 
 def _judged_again(scene: Scene, record: Mapping[str, Any], part: Mapping[str, Any]) -> list[tuple[str, str, str, bool]]:
-    """The model of a record trained again: each figure and verdict in `part` of it, compared on the scene's people."""
+    """Train a record's model again and compare each figure and verdict in `part` of it on the scene's people."""
     decisions, facts = _train_again(scene, record["model"])
     figures, then = recorded_figures(scene, decisions), part["figures"]
     rows = [(name, shown(then[name]), shown(figures[name]), agree(then[name], figures[name])) for name in then]
@@ -87,7 +87,7 @@ def _judged_again(scene: Scene, record: Mapping[str, Any], part: Mapping[str, An
 
 
 def _roles_of(words: list[str]) -> str:
-    """How a table was read, in one notation for all versions of records."""
+    """How a table was read, in one notation for all versions of a record."""
     with suppress(ValueError):
         return json.dumps(roles_in(words), ensure_ascii=False, sort_keys=True) if words else ""
     return shlex.join(words)
@@ -103,7 +103,7 @@ def _train_again(scene: Scene, model: Mapping[str, Any]) -> tuple[np.ndarray, Fa
         count = model["refits"]
         refits = refit(scene, cell, model["fairness"], count=count) if count else None
     except TypeError:  # a setting that the method does not have
-        raise DecisionError(f"{METHODS[cell.method].title} has not all the settings in this file.") from None
+        raise DecisionError(f"{METHODS[cell.method].title} does not have all the settings in this file.") from None
     return decisions.astype(int), facts_of(scene, decisions, cell, refits)
 
 
@@ -123,7 +123,7 @@ def _compared(name: str, recorded: Mapping[str, Any] | None, checked: pd.DataFra
 
 
 def agree(recorded: Any, found: Any) -> bool:
-    """Whether two numbers, texts or gaps (None, NaN) are the same, but for rounding."""
+    """Whether two numbers, texts or gaps (None, NaN) are the same, except for rounding."""
     numbers = [isinstance(value, int | float) and not isinstance(value, bool) for value in (recorded, found)]
     if all(numbers):
         return bool(abs(recorded - found) <= TOLERANCE) or (found != found and recorded != recorded)
@@ -131,7 +131,7 @@ def agree(recorded: Any, found: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value as a line of a comparison has it."""
+    """A value as shown in a line of the comparison."""
     if value is None or value != value:
         return "–"
     return f"{value:.10g}".replace("-", "−") if isinstance(value, int | float) else str(value)
@@ -151,7 +151,7 @@ def not_checked(record: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def other_versions(record: Mapping[str, Any]) -> list[str]:
-    """What software differs from that in a record, in words: "numpy 2.1.0 then, 2.3.4 here"."""
+    """How the software differs from a record's, in words: "numpy 2.1.0 then, 2.3.4 here"."""
     here = versions()
     then = {name: text for name, text in record["versions"].items() if text != here.get(name, text)}
     return [f"{name} {text} then, {here[name]} here" for name, text in then.items()]

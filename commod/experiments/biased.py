@@ -1,7 +1,7 @@
 """What if the record is biased? Figures if it misses a share of one group's favourable outcomes.
 
-Suppose that it misses each of them with the same chance m. Of any part of the group, chosen without the record, r of n
-people are recorded as favourable where t are in truth, and E[r] = (1 − m) t. So r / (1 − m), at most n, estimates t.
+Suppose that it misses each of them with the same chance m. In any part of the group, chosen without the record, r of n
+people are recorded as favourable while t are in truth, and E[r] = (1 − m) t. So r / (1 − m), at most n, estimates t.
 """
 
 from dataclasses import replace
@@ -27,7 +27,7 @@ def disadvantaged(scene: Scene) -> int:
 
 
 def shares_to_ask(scene: Scene) -> list[float]:
-    """The shares that the record can have missed: f's decisions part the group, and no part has more than all."""
+    """The shares that the record can have missed: f's decisions split the group, and no part can exceed its size."""
     counts = _counts(scene, scene.decisions_test)[disadvantaged(scene)].sum(axis=-1)  # (label, f)
     rates = counts[scene.task.spec.favourable] / np.maximum(counts.sum(axis=0), 1.0)
     most = min(MOST, 1.0 - float(rates.max()))
@@ -44,7 +44,7 @@ def figures_if_missed(scene: Scene, decisions: Any, missed: float = 0.0) -> dict
 
 
 def if_missed(counts: Counts, group: int, favourable: int, missed: float) -> Counts:
-    """Counts (groups, label, …) as they would be had the record not missed a share of a group's favourable labels."""
+    """Counts (groups, label, …) if the record had not missed a share of a group's favourable labels."""
     found = counts.copy()
     people = counts[group].sum(axis=0)
     found[group, favourable] = np.minimum(counts[group, favourable] / (1.0 - missed), people)
@@ -53,7 +53,7 @@ def if_missed(counts: Counts, group: int, favourable: int, missed: float) -> Cou
 
 
 def scene_if_missed(scene: Scene, missed: float) -> Scene:
-    """The scene with as many test labels mended as `if_missed` expects: those that f scores best."""
+    """The scene with as many test labels corrected as `if_missed` expects: those that f scores highest."""
     good = scene.task.spec.favourable
     y, own = scene.test.y.to_numpy().copy(), scene.test.sensitive.to_numpy() == disadvantaged(scene)
     score = scene.logit_test if good == 1 else -scene.logit_test
@@ -67,13 +67,13 @@ def scene_if_missed(scene: Scene, missed: float) -> Scene:
 
 
 def scene_in_truth(scene: Scene) -> Scene | None:
-    """The scene with the true test labels, where the data have them."""
+    """The scene with the true test labels, if the data have them."""
     truth = scene.task.truth
     return None if truth is None else _with_labels(scene, truth.loc[scene.test.y.index].to_numpy())
 
 
 def sweep_if_missed(scene: Scene, sweep: Sweep, missed: float) -> Sweep:
-    """A sweep with the figures that its models would have."""
+    """A sweep with the figures that its models would then have."""
     figures = pd.DataFrame([figures_if_missed(scene, model.decisions_test, missed) for model in sweep.models])
     return replace(sweep, points=sweep.points.assign(**figures[[*figures.columns.intersection(sweep.points.columns)]]))
 

@@ -16,8 +16,8 @@ from commod.explain.groups import explain_proxies
 from commod.explain.what_if import explain_merit
 from commod.metrics.calibration import calibration_by_group, reliability_table
 
-# Refits of each method where methods are compared, COMMOD's too: equal effort. They take 1 to 26 s a method on a busy
-# core for law_school and compas, and more than a minute with AdvDebias, or with LPP on adult.
+# Refits per method where methods are compared, including COMMOD: equal effort. They take 1 to 26 s per method on a busy
+# core for law_school and compas, and over a minute for AdvDebias, or for LPP on adult.
 COMPARED_REFITS = 20
 
 
@@ -41,7 +41,7 @@ def answer_of_merit(scene: Scene, trained: Trained) -> Answer:
 
 
 def retrain(scene: Scene, cell: Cell, fairness: str, report: Report | None = None) -> Answer:
-    """Whether more merit ever hurts under a model of a sweep, which is trained once more."""
+    """Whether more merit ever hurts under a model of a sweep, which is trained again."""
     trained = train_cell(scene, cell, fairness)
     if report is not None:
         report(0.5)
@@ -49,7 +49,7 @@ def retrain(scene: Scene, cell: Cell, fairness: str, report: Report | None = Non
 
 
 def answers_of(scene: Scene, trained: Trained, refits: Refits | None = None) -> dict[str, Answer]:
-    """Answers to the checks by name; whether it would happen again only where `refits` are given."""
+    """Answers to the checks by name; "again" only if `refits` are given."""
     before, after = scene.decisions_test, (trained.margin(scene.test) > 0).astype(int)
     found = answers_of_decisions(scene, after)
     found["merit"] = answer_of_merit(scene, trained)
@@ -69,11 +69,11 @@ class Evidence:
 
     calibration: pd.DataFrame  # error of f and g by group, see `calibration_by_group`
     reliability: pd.DataFrame  # `reliability_table` of each ``group`` (its name) and ``model`` ("f" or "g")
-    proxies: pd.DataFrame  # how well features and concepts tell the group, see `explain_proxies`
+    proxies: pd.DataFrame  # how well features and concepts predict the group, see `explain_proxies`
 
 
 def evidence_of(scene: Scene, scores: np.ndarray, activations: tuple[pd.DataFrame, pd.DataFrame]) -> Evidence:
-    """About g, by its scores on test and by its concepts on training and test rows."""
+    """Evidence about g from its scores on test and its concepts on training and test rows."""
     test, models = scene.test, {"f": scene.scores_test, "g": scores}
     y, groups = test.y.to_numpy(), test.sensitive.to_numpy()
     pictures = [

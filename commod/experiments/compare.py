@@ -1,4 +1,4 @@
-"""Every method on one scene, on all cores: what the Compare page draws, as a table."""
+"""Every method on one scene, on all cores: the Compare page as a table."""
 
 import warnings
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from commod.models.threshold import ONE_HALF
 
 
 class SweepWarning(UserWarning):
-    """A method could not be swept; the others are there."""
+    """A method could not be swept; the others have their points."""
 
 
 def compare(
@@ -37,7 +37,7 @@ def compare(
     data : str
         Name of a task, with its grouping: "adult", "adult.race_sex".
     methods : sequence of str, optional
-        Keys of `METHODS`; default, all that are defined for the criterion and the number of groups.
+        Keys of `METHODS`; by default all that are defined for the criterion and the number of groups.
     seed, threshold : int, float
         Of the split, and the probability above which f decides positively.
     n_jobs : int
@@ -55,7 +55,7 @@ def compare(
     SweepWarning
         For each method that fails, once the others are done; if all fail, a ValueError is raised.
     """
-    n_groups = len(load_task(data).groups)  # a name that is none is told before anything starts
+    n_groups = len(load_task(data).groups)  # an unknown name is reported before anything starts
     defined = available_methods(fairness, n_groups)
     wanted = defined if methods is None else list(methods)
     for name in wanted:
@@ -87,7 +87,7 @@ def compare(
 
 
 def _points(key: SceneKey, method: str, fairness: str, own: Task | None) -> tuple[str, pd.DataFrame | str]:
-    """The points of a method's sweep, where this runs, or why there are none."""
+    """The points of a method's sweep, computed in this process, or why there are none."""
     try:
         return method, sweep_method(
             scene_of(key, own), method, fairness, form=tuned_form(key.data, method, fairness)

@@ -28,7 +28,7 @@ BACKENDS = ("serial", "processes", "dask")
 # Data sets swept by default: not law_school_full, which contains law_school, nor the invented ratings.
 SWEPT = ("law_school", "compas", "adult", "german", "hiring")
 DASK_TIMEOUT = 10  # seconds to wait for the scheduler
-LINES = 4  # of which a process keeps what is shared
+LINES = 4  # for which a process keeps what is shared
 
 # (cells done, cells in all, seconds left as far as known)
 Progress = Callable[[int, int, float | None], None]
@@ -73,9 +73,9 @@ def grid_of(
     *,
     models: int | None = None,
 ) -> list[Job]:
-    """The sweeps of methods over data sets, criteria and splits; each where it is defined for the criterion and groups.
+    """The sweeps of methods over data sets, criteria and splits, each if it is defined for the criterion and groups.
 
-    `models`: of each method on each split, with one seed; default, the sweep as declared in the registry.
+    `models`: per method and split, with one seed; by default the sweep declared in the registry.
     """
     jobs = []
     for dataset, split, fairness, method in product(datasets, splits, criteria, methods):
@@ -101,23 +101,23 @@ def run_grid(
     Parameters
     ----------
     store : path, optional
-        File that collects finished models, a line of JSON each. A run that is killed and started again with the same
-        file computes only what is not in it.
+        File that collects finished models, one line of JSON each. A killed run that is started again with the same file
+        computes only what is missing.
     measures : sequence of str
-        What is measured beside the figures: "tree" (F1 of trees on the changes by depth), "concepts", "scores",
-        "checks" (of those changed, the share right by the record and the share of which f was sure).
+        What is measured besides the figures: "tree" (F1 of trees on the changes by depth), "concepts", "scores",
+        "checks" (the share of the changes right by the record, and the share that f was sure of).
     backend : {"serial", "processes", "dask"}
         In this process; on `n_jobs` processes of this machine; on a Dask cluster.
     scheduler : str, optional
-        Address of the Dask scheduler ("tcp://…"); default, a cluster of `n_jobs` processes on this machine.
+        Address of the Dask scheduler ("tcp://…"); by default a cluster of `n_jobs` processes on this machine.
     progress : callable, optional
         ``progress(done, total, seconds_left)``.
 
     Returns
     -------
     DataFrame
-        One row per model in the order of the grid, the same for every backend. A model that failed has its reason in
-        ``error`` and no figures.
+        One row per model in the order of the grid, the same for every backend. For a model that failed, ``error`` gives
+        the reason, and there are no figures.
     """
     check_choice("backend", backend, BACKENDS)
     for measure in measures:
@@ -145,14 +145,14 @@ def run_grid(
         where = f"kept in {store}" if store else "lost, because no file was given to keep them in"
         raise ValueError(
             f"The Dask scheduler{f' at {scheduler}' if scheduler else ''} was lost. {clock.done:,} of {clock.total:,} "
-            f"models are finished and {where}. Start a scheduler and workers, then the same command again: it trains "
+            f"models are finished and {where}. Start a scheduler and workers, then repeat the command: it trains "
             f"{'the others only' if store else 'all of them'}."
         ) from None
     return pd.DataFrame([finished[job.key] for job in jobs])
 
 
 def scene_of(key: SceneKey, own: Task | None) -> Scene:
-    """A scene in this process; `own` is a data set that does not ship, which another process does not know."""
+    """A scene in this process; `own` is a data set that is not built in, so that another process does not know it."""
     if own is not None and not is_known(own.name):
         add_task(own)
     return prepare(*key)
@@ -164,13 +164,13 @@ def _shared_of(line: tuple[Any, ...], thread: int) -> Shared:
 
 
 def _train(job: Job, own: Task | None, measures: Sequence[str]) -> Finished:
-    """Train the model of a job, in the process that this runs in; if that fails, its row has the reason."""
+    """Train the model of a job in this process; if that fails, its row has the reason."""
     scene, cell = scene_of(job.scene, own), job.cell
     shared = _shared_of((job.scene, job.fairness, cell.method, cell.others, cell.seed), get_ident())
     about, started = about_cell(scene, cell, job.fairness) | {"error": ""}, time.thread_time()
     try:
         row = about | row_of(scene, fit_cell(scene, cell, job.fairness, shared), measures)
-    except MissingExtraError:  # the same for every model of the method, and soon put right
+    except MissingExtraError:  # the same for every model of the method, and easy to fix
         raise
     except Exception as error:  # recorded, so that the rest of the grid goes on
         row = about | {"error": f"{type(error).__name__}: {error}"}
@@ -178,7 +178,7 @@ def _train(job: Job, own: Task | None, measures: Sequence[str]) -> Finished:
 
 
 class _SchedulerLostError(Exception):
-    """The scheduler does not answer any more: what was under way is gone, what was handed over is not."""
+    """The scheduler no longer answers: running work is lost, finished work is not."""
 
 
 def _on_dask(calls: Sequence[tuple[Any, ...]], n_jobs: int, scheduler: str | None) -> Generator[Finished]:
@@ -200,7 +200,7 @@ def _on_dask(calls: Sequence[tuple[Any, ...]], n_jobs: int, scheduler: str | Non
             ) from None
         executor = client.get_executor(pure=False)
         lost = False
-        # All are awaited even if the scheduler is lost: some may have come in that were not looked at yet.
+        # All are awaited even if the scheduler is lost: some results may have arrived that were not read yet.
         for future in as_completed([executor.submit(_train, *call) for call in calls]):
             try:
                 yield future.result()
@@ -208,21 +208,21 @@ def _on_dask(calls: Sequence[tuple[Any, ...]], n_jobs: int, scheduler: str | Non
                 lost = True
             except KilledWorker as error:
                 raise ValueError(
-                    f"{error.task} ended every worker that tried it, probably for want of memory: give workers more "
-                    "(dask worker --memory-limit), then the same command again."
+                    f"{error.task} ended every worker that tried it, probably for lack of memory: give workers more "
+                    "(dask worker --memory-limit), then run the same command again."
                 ) from None
         if lost:
             raise _SchedulerLostError
 
 
 def _read(store: Path | None) -> dict[str, dict[str, Any]]:
-    """Finished rows by key. A last line cut short by a kill is passed over: its models are trained again."""
+    """Finished rows by key. A last line cut short by a kill is skipped: its models are trained again."""
     if store is None or not store.exists():
         return {}
     rows, text = {}, store.read_text()
     if text and not text.endswith("\n"):
         with store.open("a") as file:
-            file.write("\n")  # what follows must not be glued to it
+            file.write("\n")  # so that the next line starts on its own
     for line in text.splitlines():
         try:
             entry = json.loads(line)
@@ -241,7 +241,7 @@ def _append(store: Path | None, key: str, row: dict[str, Any], seconds: float) -
 
 
 class Clock:
-    """Tells how far a run is, and the seconds left by what is left of its cost."""
+    """Reports progress, and estimates the seconds left from the remaining cost."""
 
     def __init__(self, cost: float, total: int, done: int, progress: Progress | None) -> None:
         self.cost, self.spent = cost, 0.0

@@ -1,4 +1,4 @@
-"""For one COMMOD model, each rival's model that is nearest in fairness and accuracy, and how the two differ."""
+"""For one COMMOD model, each rival's model closest in fairness and accuracy, and how the two differ."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ MEASURES = ("tree", "concepts", "scores", "checks")
 
 
 def row_of(scene: Scene, model: Model, measures: Sequence[str]) -> dict[str, Any]:
-    """Figures on test and the requested measures, as plain numbers; None where a model has none."""
+    """Figures on test and the requested measures, as plain numbers; None if a model has none."""
     row: dict[str, Any] = dict(scene.figures(model.decisions_test.astype(int)))
     if "tree" in measures:
         for name, class_weight in (("tree_f1", None), ("tree_f1_balanced", "balanced")):
@@ -87,7 +87,7 @@ def predictive_figures(scene: Scene, model: Model) -> dict[str, float]:
 
 
 def score_move(scene: Scene, model: Model) -> float:
-    """Mean |g − f| of the scores of those whose decision stays; NaN for a method without probabilities."""
+    """Mean |g − f| of the scores of people whose decision stays; NaN for a method without probabilities."""
     if model.scores_test is None:
         return float("nan")
     stays = model.decisions_test == scene.decisions_test
@@ -121,7 +121,7 @@ class Match:
 
 
 def nearest(points: pd.DataFrame, target: pd.Series, fairness: str, spread: tuple[float, float]) -> int:
-    """Position in `points` of the model nearest to `target` in fairness and accuracy, each in units of its spread."""
+    """Position in `points` of the model closest to `target` in fairness and accuracy, each in units of its spread."""
     figure = CRITERIA[fairness].figure_name
     distance = ((points[figure] - target[figure]) / spread[0]) ** 2
     distance += ((points["accuracy"] - target["accuracy"]) / spread[1]) ** 2
@@ -131,7 +131,7 @@ def nearest(points: pd.DataFrame, target: pd.Series, fairness: str, spread: tupl
 def match_models(
     scene: Scene, sweeps: Mapping[str, Sweep], fairness: str, chosen: int, *, method: str = "commod", depth: int = 3
 ) -> Match:
-    """Match one model of a method with the nearest of every other.
+    """Match one model of a method with the closest model of every other.
 
     `chosen`: place of the model in the sweep of `method`. `depth`: of the tree that describes the changes.
     """
@@ -190,12 +190,12 @@ def _who(scene: Scene, model: Model) -> dict[str, int]:
 
 
 def _more(scene: Scene, figure: str, model: Model, own: Model) -> dict[str, float]:
-    """Intervals of a model's figures less those of another on the same people."""
+    """Intervals of a model's figures minus another's on the same people."""
     test, before = scene.test, scene.decisions_test
     decided = [each.decisions_test for each in (own, model)]
     groups = {"sensitive_features": test.sensitive, "n_groups": len(scene.task.groups)}
     frame = compare_decisions(test.y, *decided, sample_weight=test.weight, **groups)
-    # Both changes are counted on the same people, so only those in one of the two sets matter.
+    # Both changes are counted on the same people, so only people in exactly one of the two sets matter.
     apart = (decided[1] != before).astype(float) - (decided[0] != before).astype(float)
     reach = 1.96 * float(apart.std()) / np.sqrt(len(apart))
     found = {"change_rate_more_low": float(apart.mean()) - reach, "change_rate_more_high": float(apart.mean()) + reach}

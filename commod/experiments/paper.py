@@ -1,4 +1,4 @@
-"""The experiments of the paper: which models each needs, and the tables that are read from them."""
+"""The experiments of the paper: the models each needs, and the tables read from them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from commod.experiments.sweep import Cell
 
 DATASETS = ("law_school", "compas")
 DP, EO = "demographic_parity", "equalized_odds"
-# Splits below which a cell is not judged: two have an interval, but one that says nothing.
+# With fewer splits a cell is not judged: two give an interval, but it says nothing.
 LEAST_SPLITS = 3
 # Methods of our Table 1: the paper's, and two more that do not need the group.
 TABLE1_ROWS = (*METHOD_ROWS[:-1], "frappe_mlp", "bayes", METHOD_ROWS[-1])
@@ -28,7 +28,7 @@ TABLE1_ROWS = (*METHOD_ROWS[:-1], "frappe_mlp", "bayes", METHOD_ROWS[-1])
 
 @dataclass(frozen=True)
 class Experiment:
-    """A grid of models under one name, and what of the paper is read from it."""
+    """A grid of models under one name, and the part of the paper that is read from it."""
 
     title: str
     shows: str
@@ -72,7 +72,7 @@ EXPERIMENTS = {
     "sensitivity": Experiment("Sensitivity to seeds", "the three regressions of Section 6.4", _sensitivity, seeds=20),
     "figure8": Experiment("A linear ratio or a network", "Figure 8", _architectures, seeds=3),
 }
-# Made from single models, those of Figures 9 and 10 out of table1's.
+# Made from single models; those of Figures 9 and 10 come from table1.
 FOLLOW_UPS: dict[str, tuple[str, Callable[[pd.DataFrame], pd.DataFrame]]] = {
     "figure2": ("Two concepts on COMPAS", lambda _: example_with_two_concepts()),
     "figure9": ("Scores of g against scores of f", calibration),
@@ -94,7 +94,7 @@ def run_experiment(
 ) -> Path:
     """Run an experiment and return the path of its result; after a kill it continues where it stopped.
 
-    With fewer splits or data sets than usual, the result gets another name: the Paper page reads whole ones.
+    With fewer splits or data sets than usual, the result gets another name: the Paper page reads complete ones.
     """
     if name not in ALL:
         raise ValueError(f"There is no experiment {name!r}: choose one of {', '.join(ALL)}.")
@@ -196,7 +196,7 @@ def sensitivity_table(models: pd.DataFrame) -> pd.DataFrame:
     frame = models[models["error"] == ""].copy()
     frame["lambda_ratio"] = frame["settings"].str.extract(r"λ_ratio ([\d.]+)", expand=False).astype(float)
     frame["range"] = np.where(frame["value"] <= PRINTED_GRID[0][-1], "as printed", "where ours act")
-    # A model that changes nobody has the figures of f: λ_ratio holds one back on every split.
+    # A model that changes nobody has f's figures: on every split, λ_ratio holds one back.
     figures = ["dataset", "split", "p_rule", "accuracy"]
     of_f = frame.loc[frame["change_rate"] == 0, figures].drop_duplicates(["dataset", "split"])
     frame = frame.merge(of_f, on=["dataset", "split"], suffixes=("", "_of_f"))

@@ -18,18 +18,18 @@ LOOKED_AT = 10_000
 
 @dataclass(frozen=True)
 class DataPreview:
-    """What is found on some thousand rows before data are used, whatever f's cut-off is and which way its scores go."""
+    """What is found on some thousand rows before data are used, at any cut-off of f and direction of its scores."""
 
     warnings: list[Leak]
     task: Task | None = None
-    # People that f was not trained on, and what it says of them; without scores, nothing is known of f.
+    # People that f was not trained on, and its scores for them; without scores, nothing is known about f.
     rows: Split | None = None
     scores: NDArray[np.float64] | None = None
     people: int = 0  # how many rows there are in all
     problem: str = ""  # why the data cannot be used as chosen; empty if they can
 
     def concerns(self, choice: Choice) -> list[Concern]:
-        """Reasons to look at f again, at the cut-off chosen."""
+        """Reasons to check f again, at the chosen cut-off."""
         if self.task is None or self.rows is None or self.scores is None:
             return []
         scores = 1.0 - self.scores if choice.turned else self.scores
@@ -40,7 +40,7 @@ class DataPreview:
 def preview_data(
     some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Mapping[str, int] | None = None
 ) -> DataPreview | None:
-    """Look at some rows of a table; None if too few people of some kind are among them, but not in `of_each`.
+    """Check some rows of a table; None if they, but not `of_each`, have too few people of some kind.
 
     `some`: drawn at random, to judge f by. `of_each`: of each group and outcome, to find leaks in. `rows`: how many the
     table has. `repeats`: columns that identify people with several rows. Raises ChoiceError for unusable data.

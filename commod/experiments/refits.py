@@ -1,4 +1,4 @@
-"""Would it happen again? A model fitted anew: on resampled training rows with f as it is, or on other splits, f too."""
+"""Would it happen again? A model refitted: on resampled training rows with the same f, or with f on other splits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from commod.experiments.scene import Scene, is_large
 from commod.experiments.sweep import Cell, Report, Settings, Shared, about_cell, train_cell
 
 Drawn = Literal["rows", "splits"]
-# Of each refit of a model, by its number: the way up to its λ_fair, by which one at another λ_fair is quicker.
+# For each refit of a model, by its number: the path to its λ_fair, which makes another λ_fair quicker.
 SolvedPaths = dict[int, Mapping[Any, Any]]
 
-# As many refits as take some five seconds on one core, in tens, and at least 30: so many seconds each, and so many more
-# for each number in the encoded table. Not timed, so that a model gets the same on every machine.
+# As many refits as take about five seconds on one core, in tens, and at least 30: this many seconds each, and this many
+# more for each number in the encoded table. Not timed, so that a model gets the same number on every machine.
 SECONDS, EACH, PER_NUMBER = 5.0, 0.06, 3e-7
 MIN_REFITS = 30
 # Other splits of a scene, and the seed of the first: the app offers smaller ones.
@@ -53,7 +53,7 @@ class Refits:
 
     @property
     def intervals(self) -> pd.DataFrame:
-        """Of each key figure, where 95 % of the refits are: ``low, high``."""
+        """The range of 95 % of the refits for each key figure: ``low, high``."""
         low, high = np.nanpercentile(self.figures.to_numpy(), [2.5, 97.5], axis=0)
         return pd.DataFrame({"low": low, "high": high}, index=self.figures.columns)
 
@@ -63,7 +63,7 @@ class Refits:
 
 
 def n_refits(scene: Scene, drawn: Drawn = "rows") -> int:
-    """How many refits a scene gets; no other split where time makes the split, or f may take minutes."""
+    """How many refits a scene gets; no other splits if time decides the split, or f may take minutes."""
     if drawn == "splits":
         return 0 if scene.task.time is not None or is_large(scene.task) else N_SPLITS
     fit = SECONDS / (EACH + PER_NUMBER * scene.encoded_train.size)
@@ -71,7 +71,7 @@ def n_refits(scene: Scene, drawn: Drawn = "rows") -> int:
 
 
 def resampled(scene: Scene, seed: int) -> Scene:
-    """The scene with as many training rows drawn from its own with replacement, within group × label."""
+    """The scene with its training rows resampled with replacement, within group × label."""
     rng = np.random.default_rng(seed)
     strata = scene.train.sensitive.to_numpy() * 2 + scene.train.y.to_numpy()
     rows = np.arange(len(strata))
@@ -112,7 +112,7 @@ def refit(
         Filled with points of the λ_fair paths of COMMOD's refits. Passed again for another λ_fair, it saves time and
         changes nothing.
     report : callable, optional
-        Called with the share done after every refit; an exception that it raises ends the work.
+        Called after every refit with the share done; an exception that it raises ends the work.
     """
     count = n_refits(scene, drawn) if count is None else count
     changes = np.zeros(len(scene.test) if drawn == "rows" else 0, dtype=np.int32)

@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "scikit-learn", "scipy", "torch", "fairlearn", "pandas")
 
 
 def results_directory() -> Path:
-    """Where the results of the paper's experiments lie."""
+    """The folder with results of the paper's experiments."""
     return data_directory() / "results"
 
 
@@ -32,7 +32,7 @@ def write_result(frame: pd.DataFrame, path: Path, about: dict[str, Any]) -> None
 
 
 def read_result(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """A result and how it was made; ValueError if there is no such file, or it is not one of ours."""
+    """A result and how it was made; ValueError if the file is missing or not one of ours."""
     try:
         table = pq.read_table(path)
         about = json.loads((table.schema.metadata or {})[b"commod"])

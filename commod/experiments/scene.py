@@ -1,4 +1,4 @@
-"""A scene: a data set, a split of it and a trained f. Models can be compared only on one and the same."""
+"""A scene: a data set, a split of it and a trained f. Models can be compared only on the same scene."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from commod.models.competitors.membership import Membership
 from commod.models.threads import single_threaded
 from commod.models.threshold import ONE_HALF, logit_of
 
-# An uploaded table with more rows than this is large: some methods would take minutes on all rows. Data sets that ship
-# never count as large, so that their figures are those of the paper.
+# An uploaded table with more rows than this is large: some methods would take minutes on all rows. Built-in data sets
+# never count as large, so that their figures match the paper's.
 LARGE = 20_000
 AT_HAND = ("right", "sure")
 # Training rows of a large table that the methods other than COMMOD learn from.
@@ -37,7 +37,7 @@ def is_large(task: Task) -> bool:
 
 
 class SceneKey(NamedTuple):
-    """Which scene: its data set, its base model, the seed of its split, and where f draws its line."""
+    """Identifies a scene: its data set, its base model, the seed of its split, and f's cut-off."""
 
     data: str
     base_model: str = "logistic_regression"
@@ -55,9 +55,9 @@ class Scene:
     train: Split
     test: Split
     f: BaseModel  # a Pipeline trained here, or the column of scores that came with the data
-    encoder: TabularEncoder  # fitted on the rows that an edit is trained on, as the edit's own
+    encoder: TabularEncoder  # fitted on the rows that an edit is trained on, like the edit's own
     scores_train: np.ndarray  # f's probabilities
-    logit_test: np.ndarray  # of f, less that of its threshold: f decides positively above 0
+    logit_test: np.ndarray  # of f, minus the threshold's: f decides positively above 0
     encoded_train: np.ndarray
     encoded_test: np.ndarray
     threshold: float = ONE_HALF  # the probability above which f decides positively
@@ -74,7 +74,7 @@ class Scene:
 
     @property
     def nbytes(self) -> int:
-        """About what it holds, the trees of an f apart: its rows, once as they are and once encoded."""
+        """Its approximate size, without the trees of f: its rows, raw and encoded."""
         return 2 * (self.encoded_train.nbytes + self.encoded_test.nbytes)
 
     @property
@@ -95,7 +95,7 @@ class Scene:
 
     @property
     def logit_train(self) -> np.ndarray:
-        """Of f, less that of its threshold."""
+        """Logits of f minus the threshold's."""
         return logits_of_probabilities(self.scores_train, len(self.train), "f") - self.line
 
     def figures(self, decisions: np.ndarray) -> dict[str, float]:
@@ -106,7 +106,7 @@ class Scene:
         return key_figures_of(counts, self.group_sizes)
 
     def shares(self, decisions: Any) -> dict[str, float]:
-        """Of the changes, the share that is ``right`` by the record and that of which f was ``sure``; NaN of none."""
+        """The share of the changes that is ``right`` by the record, and that f was ``sure`` of; NaN without changes."""
         counts = counts_of_changes(self.certainty_test, self.decisions_test, decisions, self.test.y)
         return {name: counts[name][0] / counts[name][1] if counts[name][1] else math.nan for name in AT_HAND}
 
@@ -130,7 +130,7 @@ class Scene:
 
     @cached_property
     def basis(self) -> str:
-        """On whom the figures rest, where these are not the rows of the test part, each counted once; else empty."""
+        """Who is measured, unless it is every row of the test part, counted once; otherwise empty."""
         sentences = []
         if (self.task.sensitive < 0).any():
             unknown = self.task.n_unknown_test(self.seed)
@@ -144,7 +144,7 @@ class Scene:
 
     @property
     def on_sealed(self) -> Scene:
-        """The same f and training rows, with the sealed people of the task as test rows: to be opened once."""
+        """The same f and training rows, tested on the task's sealed people: to be opened once."""
         if self.task.sealed is None:
             raise ValueError("Nobody is sealed in these data.")
         part = self.task.sealed.known().counted()
@@ -156,7 +156,7 @@ class Scene:
         )
 
     def learning_from(self, rows: np.ndarray) -> Scene:
-        """The scene with these of its training rows in place of all; its test rows stay."""
+        """The scene with only these training rows; its test rows stay."""
         train = self.train.take(rows)
         encoder = TabularEncoder()
         encoded = encoder.fit_transform(self.task.features(train.X), sample_weight=train.weight)
@@ -170,13 +170,13 @@ class Scene:
         )
 
     def on_split(self, seed: int) -> Scene:
-        """The same data, kind of f and threshold on another split, f trained anew."""
+        """The same data, kind of f and threshold on another split, with f trained again."""
         made = trained_on(self.task, self.base_model, seed)
         return replace(made, threshold=self.threshold, logit_test=made.logit_test - self.line)
 
     @cached_property
     def sampled(self) -> Scene:
-        """Of a large table, with at most `MAX_SAMPLE` training rows, drawn from each group and label alike."""
+        """A large table's scene with at most `MAX_SAMPLE` training rows, the same share of each group and label."""
         if not is_large(self.task) or len(self.train) <= MAX_SAMPLE:
             return self
         share, rng = MAX_SAMPLE / len(self.train), np.random.default_rng(self.seed)
@@ -203,10 +203,10 @@ class Scene:
 
 
 MAX_SCENES = 16
-# What they may hold together, about: the largest table that somebody can bring makes a scene of 200 MB for each f.
+# Their approximate size together: the largest possible upload makes a scene of 200 MB for each f.
 MAX_SCENE_BYTES = 1024 * 2**20
 _scenes: OrderedDict[SceneKey, Scene] = OrderedDict()  # the one not used for longest first
-_preparing: dict[SceneKey, Lock] = {}  # one lock a scene: who wants another does not wait for this one's f to train
+_preparing: dict[SceneKey, Lock] = {}  # one lock per scene, so that nobody waits for another scene's f to train
 _guard = Lock()  # of both; held for a moment only
 
 
@@ -244,7 +244,7 @@ def _keep(key: SceneKey, scene: Scene) -> None:
 
 
 def has_trained(key: SceneKey) -> bool:
-    """Whether the f of a scene is at hand, whatever its threshold."""
+    """Whether the f of a scene is at hand, at any threshold."""
     with _guard:
         return key._replace(threshold=ONE_HALF) in _scenes
 
@@ -264,7 +264,7 @@ def trained_parts(key: SceneKey, task: Task | None) -> tuple[Any, ...]:
 
 
 def parts_of(scene: Scene) -> tuple[Any, ...]:
-    """What has to be sent of a scene to a process that has its data set."""
+    """The parts of a scene to send to a process that has its data set."""
     return tuple(getattr(scene, entry.name) for entry in fields(scene) if entry.name != "task")
 
 
@@ -272,7 +272,7 @@ def _task_of(key: SceneKey) -> Task:
     task = load_task(key.data)
     given = key.base_model == GIVEN_SCORES
     if given and not task.spec.scores:
-        raise ValueError("These data came without scores of a model: choose a base model to be trained on them.")
+        raise ValueError("These data have no scores of a model: choose a base model to train on them.")
     return task if given else task.without_scores()
 
 

@@ -1,6 +1,6 @@
 """People held out of the training rows, to judge settings by; the test rows are not touched.
 
-f is trained anew in each fold where it can be, so that its scores there are those of a model on strangers.
+f is trained again in each fold if possible, so that its scores there are those of a model on new people.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from commod.models import Commod
 from commod.models.base_models import BaseModel, base_logits, fit_weighted
 from commod.models.threshold import logit_of_threshold
 
-# What may be found, and what the app's sliders can be set to.
+# The values that may be found, which the app's sliders can show.
 LAMBDA_GRIDS: dict[str, tuple[float, ...]] = {
     "lambda_fair": tuple([i * 0.25 for i in range(17)] + [4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0]),
     "lambda_ratio": (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
@@ -34,7 +34,7 @@ class Fold:
     f: BaseModel
     scores: np.ndarray  # of f on the rows of `fit`
     held: Split
-    logit: np.ndarray  # of f on the held-out rows, less that of its threshold
+    logit: np.ndarray  # of f on the held-out rows, minus the threshold's
     line: float  # that logit
 
     def counts(self, g: Commod, n_groups: int) -> Counts:
@@ -59,7 +59,7 @@ def effective_weight(rows: Split) -> np.ndarray | None:
 def folds_of(
     train: Split, f: BaseModel, threshold: float | str | None, compared: np.ndarray, count: int = FOLDS
 ) -> list[Fold]:
-    """The training rows in folds, within group and label; f is trained anew in each where it can be."""
+    """The training rows in folds, within group and label; f is trained again in each if possible."""
     cell = (2 * train.sensitive + train.y).to_numpy()
     sizes = np.bincount(cell[cell >= 0], minlength=2 * len(compared))
     smallest = int(sizes.reshape(-1, 2)[compared].min())
@@ -67,7 +67,7 @@ def folds_of(
         raise ValueError(
             f"One group has only {smallest} training rows of some label: too few to hold any out. Use more data."
         )
-    # Cells of few people, whose groups are not compared, are parted with the largest.
+    # Cells of few people, whose groups are not compared, are split together with the largest.
     cell = np.where((cell >= 0) & (sizes[cell] < count), sizes.argmax(), cell)
     folds = []
     for inside, outside in StratifiedKFold(count, shuffle=True, random_state=0).split(train.X, cell):
@@ -91,6 +91,6 @@ def probabilities(logit: np.ndarray) -> np.ndarray:
 
 
 def logit_of_line(threshold: float | str | None, f: BaseModel, logit: np.ndarray, rows: Split) -> float:
-    """The logit above which f decides positively, on rows of which `logit` is f's."""
+    """The logit above which f decides positively, on rows where f has `logit`."""
     weight = None if rows.weight is None else rows.weight.to_numpy(dtype=float)
     return logit_of_threshold(threshold, f, logit, rows.y.to_numpy(dtype=float), weight)

@@ -112,7 +112,7 @@ def cells_by_split(points: pd.DataFrame, segments: Segments, criterion: str, **h
 
 
 def mark_fewest(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mark in ``fewest`` which of the ``blind`` methods change fewest in each cell; ``contested``: two or more meet."""
+    """Mark in ``fewest`` which ``blind`` methods change fewest in each cell; ``contested``: two or more are in it."""
     blind = ~cells["method"].map(lambda name: METHODS[name].needs_sensitive).astype(bool)
     cell = [cells["fairness_q"], cells["accuracy_q"]]
     contested = blind.groupby(cell).transform("sum") >= 2

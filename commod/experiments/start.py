@@ -1,6 +1,6 @@
-"""Where data of one's own open, judged on people held out of the training rows; the test rows are not touched.
+"""The opening model of your own data, judged on people held out of the training rows; test rows are not touched.
 
-They open with the form that none of the others beats, at the least λ_fair that buys half of the fairness within reach.
+They open with the form that no other beats, at the smallest λ_fair that buys half of the fairness within reach.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from commod.models.evaluation import collapse_in_words, judged_elsewhere
 from commod.wording import with_capital
 
 TRIED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-# To the solver, for a trial: as near as it comes to the points on its way.
+# The solver's tolerance for a trial: that of the points on its way.
 QUICK = {"tol": 1e-4}
 # As many models as bisection tries, about.
 EXPECTED = 12
-# The forms of the update, the paper's first, as they stand in a sentence.
+# The forms of the update, the paper's first, as used in a sentence.
 FORMS = {
     "ratio": "multiplying, the paper's form",
     "affine": "multiplying and shifting",
     "decisions": "counting changed decisions",
 }
-# A start is no result: this many training rows tell enough, and two halves of them judged by one another.
+# A start is not a result: this many training rows are enough, in two halves that judge each other.
 ROWS, FOLDS = 3_000, 2
 # Under equalized odds, the share (1 is fair) at which f needs no correction; and the least part of what is unfair that
 # counts as a gain.
@@ -53,8 +53,8 @@ class Trial:
     fairness: float  # 1 is fair
     accuracy: float
     changed: float
-    right: float  # of the changes, the share that is right by the record
-    sure: float  # and in which f was sure
+    right: float  # the share of the changes that is right by the record
+    sure: float  # the share of the changes that f was sure of
     sound: bool = True
 
     @property
@@ -94,7 +94,7 @@ def suited_start(scene: Scene, fairness: str, report: Report | None = None) -> S
     if not held.gains(best):
         return _no_gain(held.all_useful(), start, held.shown(start))
     found = 0.0
-    while found < best:  # on the way a fairer model may turn up than those tried first
+    while found < best:  # a fairer model than the first ones may turn up on the way
         found, target = best, start + 0.5 * (best - start)
         candidates = [one for update in FORMS if (one := held.least(update, target)) is not None]
         best = held.fairest()
@@ -130,18 +130,18 @@ def _no_gain(trials: Sequence[Trial], fairness: float, figure: str) -> Start:
 
 
 def _merits(trial: Trial, target: float) -> np.ndarray:
-    """What it is judged by, more being better; more fairness than is aimed at counts for nothing."""
+    """Its marks, larger being better; fairness beyond the aim does not count."""
     return np.array([min(trial.fairness, target), trial.accuracy, -trial.changed, trial.right, -trial.sure])
 
 
 def _beats(one: Trial, other: Trial, target: float) -> bool:
-    """Whether one is as good as another in all respects, and better in one of them."""
+    """Whether one is at least as good as another in all respects, and better in one."""
     gain = (_merits(one, target) - _merits(other, target)) / ALIKE
     return bool((gain > -1).all() and (gain > 1).any())
 
 
 def _rank(one: Trial, all_of_them: Iterable[Trial], target: float) -> tuple[bool, bool, float]:
-    """Least for what to open with: not beaten, fair enough, with the fewest wrong changes."""
+    """Smallest for the model to open with: not beaten, fair enough, with the fewest wrong changes."""
     return any(_beats(other, one, target) for other in all_of_them), one.fairness < target, one.wrong
 
 
@@ -167,7 +167,7 @@ class _HeldOut:
         sizes = np.bincount(train.sensitive[train.sensitive >= 0], minlength=len(self.scene.task.groups))
         try:
             return folds_of(train, self.scene.f, self.scene.threshold, compared_groups(sizes), FOLDS)
-        except ValueError:  # too few of somebody to hold any out
+        except ValueError:  # too few people of some kind to hold any out
             scores, logit = self.scene.scores_train[rows], self.scene.logit_train[rows]
             return [Fold(train, self.scene.f, scores, train, logit, self.scene.line)]
 
@@ -214,7 +214,7 @@ class _HeldOut:
         return [trial for trial in trials if trial.is_useful]
 
     def least(self, update: str, target: float) -> Trial | None:
-        """Of a form, the model with the least λ_fair that is fair enough, else its fairest, by bisection."""
+        """A form's model with the smallest λ_fair that is fair enough, or else its fairest, by bisection."""
         bisect_left(TRIED, target, key=lambda value: self.trial(update, value).fairness)
         own = [trial for key, trial in sorted(self._trials.items()) if key[0] == update and trial.is_useful]
         enough = (trial for trial in own if trial.fairness >= target)

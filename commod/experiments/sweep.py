@@ -21,11 +21,11 @@ from commod.models.competitors import METHODS, available_methods, make_method, w
 from commod.models.competitors.base import Memory
 from commod.models.evaluation import judged_elsewhere
 
-# Models of every method's sweep, whoever it is: all values of its knob, further settings and seeds together.
+# Models in every method's sweep: all values of its knob, further settings and seeds together.
 EFFORT = 36
 # The same on a large table, with one seed and one further setting.
 EFFORT_LARGE = 12
-# No two values of a knob are nearer to one another than this share of its scale: a jump is not chased without end.
+# No two values of a knob are closer than this share of its scale: a jump is not chased for ever.
 FINEST = 1 / 64
 
 Report = Callable[[float], None]
@@ -33,9 +33,9 @@ Settings = tuple[tuple[str, Any], ...]
 
 ABOUT_POINT = "method title needs_sensitive fairness dataset base_model split knob value settings seed".split()
 SYMBOLS = {"lambda_ratio": "λ_ratio", "lambda_concepts": "λ_concepts", "penalty": "C"}
-# How strongly methods regularise where they are compared; `python -m tests.benchmarks.tuned --choose` writes it.
+# How strongly methods are regularised when compared; `python -m tests.benchmarks.tuned --choose` writes it.
 STRENGTHS = Path(__file__).with_name("strengths.json")
-# Arguments of `Commod` that limit its update, and how they stand there; which decision is the better goes unsaid.
+# Arguments of `Commod` that limit its update, in words; which decision is favourable is not mentioned.
 FORM: dict[str, Callable[[Any], str]] = {
     "direction": {"both": "", "improve": "nobody loses", "worsen": "nobody gains"}.__getitem__,
     "favourable": lambda value: "",
@@ -44,7 +44,7 @@ FORM: dict[str, Callable[[Any], str]] = {
 
 
 def concept_settings(task: Task) -> dict[str, Any]:
-    """λ_concepts and k of COMMOD that go with a task: of its sweeps, of a target, and of the app's first picture."""
+    """COMMOD's λ_concepts and k for a task: in its sweeps, its targets, and the app's first picture."""
     return {name: task.spec.commod_settings[name] for name in ("lambda_concepts", "n_concepts")}
 
 
@@ -54,7 +54,7 @@ def _strengths() -> dict[str, dict[str, dict[str, float]]]:
 
 
 def tuned_form(data: str, method: str, fairness: str) -> Settings:
-    """The strength of a method's regulariser, as folds of the training rows chose it; empty where none were asked."""
+    """The strength of a method's regulariser that training folds chose; empty if none did."""
     chosen = _strengths().get(data.removesuffix(SEALED), {}).get(fairness, {}).get(method)
     return () if chosen is None else ((METHODS[method].regulariser, chosen),)
 
@@ -83,7 +83,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Model:
-    """The parts of a trained model that are kept."""
+    """What is kept of a trained model."""
 
     cell: Cell
     decisions_train: np.ndarray  # (n,) int8, of the rows that it has learnt from
@@ -99,20 +99,20 @@ class Sweep:
     method: str
     models: tuple[Model, ...]
     points: pd.DataFrame = field(repr=False)
-    kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)  # what is made of it once
+    kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)  # derived from it once
 
 
 def lines_of(
     name: str, models: int | None = None, *, task: Task | None = None, form: Settings = ()
 ) -> list[list[Cell]]:
-    """The cells of a method's sweep, in lines that differ in the knob only.
+    """The cells of a method's sweep, in lines that differ only in the knob.
 
     Every method gets the same number: `models`, with one seed, or `EFFORT`, or `EFFORT_LARGE` for a large `task`.
-    Values lie evenly between those declared; `sweep_method` places them better. `form`: further arguments of all.
+    Values are spaced evenly between the declared ones; `sweep_method` places them better. `form`: further arguments.
     """
     method = METHODS[name]
     if method.knob is None:
-        raise ValueError(f"{method.title} is not written yet and cannot be swept.")
+        raise ValueError(f"{method.title} is not implemented yet, so it cannot be swept: choose another method.")
     choices = [tuple(zip(method.others, chosen, strict=True)) for chosen in product(*method.others.values())]
     is_usual, seeds = models is None, method.seeds if models is None else 1
     if is_usual and task is not None and is_large(task):
@@ -150,7 +150,7 @@ def next_place(scale: Sequence[float], known: Mapping[float, np.ndarray]) -> flo
 
     def width(ends: tuple[float, float]) -> tuple[float, float, float]:
         low, high = ends
-        # Rounded: which of two equal gaps comes first may not hang on the last digit of a machine.
+        # Rounded, so that the order of two equal gaps does not depend on a machine's last digit.
         return round(float(np.abs(known[low] - known[high]).mean()), 9), high - low, -low
 
     low, high = max(gaps, key=width)
@@ -158,9 +158,9 @@ def next_place(scale: Sequence[float], known: Mapping[float, np.ndarray]) -> flo
 
 
 def _unfairness(scene: Scene, model: Model, fairness: str) -> float:
-    """How far a model is from the fairest figure there is, on the rows that it learnt from.
+    """How far a model is from the fairest possible figure, on the rows that it learnt from.
 
-    For two groups and demographic parity it is negative once the other group is favoured: a fair model lies between.
+    With two groups and demographic parity it is negative once the other group is favoured: a fair model lies between.
     """
     taught, criterion, n_groups = learns_from(scene, model.cell.method), CRITERIA[fairness], len(scene.task.groups)
     rows = taught.train
@@ -182,7 +182,7 @@ def learns_from(scene: Scene, method: str) -> Scene:
 
 
 def rows_in_words(scene: Scene) -> str:
-    """What the models rest on, where methods do not learn from the same training rows or weights; else empty."""
+    """What each method learns from, if training rows or weights differ between methods; otherwise empty."""
     sentences = []
     if scene.sampled is not scene:
         sentences.append(
@@ -232,7 +232,7 @@ class Trained:
 
 
 def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = None) -> Trained:
-    """Train one model of a sweep; what it shares with others of its line makes it quicker, not another one."""
+    """Train one model of a sweep; sharing with others of its line makes it quicker but does not change it."""
     shared = shared or Shared()
     method, taught = METHODS[cell.method], learns_from(scene, cell.method)
     settings = dict(cell.others)
@@ -257,7 +257,7 @@ def train_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = 
         arguments["X"] = scene.task.features(arguments["X"])
     if not method.weights:
         del arguments["sample_weight"]
-    with judged_elsewhere():  # a point that may be improved on is a point all the same
+    with judged_elsewhere():  # a point that could be improved is still a point
         model.fit(**arguments)
     return Trained(model, scene, cell)
 
@@ -280,7 +280,7 @@ def fit_cell(scene: Scene, cell: Cell, fairness: str, shared: Shared | None = No
 def as_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of one criterion on one scene as points, with ``best``: no model of the same method beats it.
 
-    Columns `ABOUT_POINT`, the key figures on test, and those of `Scene.shares`, as far as the rows have them.
+    Columns `ABOUT_POINT`, the key figures on test, and those of `Scene.shares` that the rows have.
     """
     methods = [METHODS[name] for name in rows["method"]]
     points = rows.assign(
@@ -298,7 +298,7 @@ def as_points(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def fairness_gain(points: pd.DataFrame, fairness: str) -> pd.Series:
-    """The fairness of points as a number that is to be large."""
+    """The fairness of points as a number, larger being fairer."""
     criterion = CRITERIA[fairness]
     gain: pd.Series = criterion.gain(points[criterion.figure_name])
     return gain
@@ -310,7 +310,7 @@ def sweep_method(
     """Train every model of a method's sweep on a scene.
 
     Each value of the knob goes where neighbours are furthest apart in fairness on the training rows (`next_place`), the
-    same for all further settings and seeds; those of COMMOD are as declared. `report` gets the share done after every
+    same for all further settings and seeds; COMMOD's values are as declared. `report` gets the share done after every
     model; an exception that it raises ends the sweep. `form`: see `lines_of`.
     """
     lines = lines_of(method, task=scene.task, form=form)
@@ -339,7 +339,7 @@ def sweep_method(
 
 
 def about_cell(scene: Scene, cell: Cell, fairness: str) -> dict[str, Any]:
-    """What names a model: its scene, criterion, method and settings."""
+    """The identity of a model: its scene, criterion, method and settings."""
     return {
         "dataset": scene.task.name,
         "base_model": scene.base_model,
@@ -353,7 +353,7 @@ def about_cell(scene: Scene, cell: Cell, fairness: str) -> dict[str, Any]:
 
 
 def points_of(sweeps: Iterable[Sweep]) -> pd.DataFrame:
-    """The points of several sweeps under one another, in the registry's order."""
+    """The points of several sweeps in one table, in the registry's order."""
     by_method = {sweep.method: sweep.points for sweep in sweeps}
     frames = [by_method[name] for name in METHODS if name in by_method]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

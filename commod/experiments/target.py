@@ -1,6 +1,6 @@
-"""The paper's Eq. 1 the way it is asked: "at least this fair, at most so many changes" in, a setting out.
+"""The paper's Eq. 1 as a question: "at least this fair, at most this many changes" in, a setting out.
 
-Candidates are judged by cross-validation within the training rows. The whole line of λ_fair costs little more than its
+Candidates are judged by cross-validation within the training rows. A whole line of λ_fair costs little more than its
 last point (`WarmStart`), so a grid with one refinement is quicker and easier to repeat than a sampler.
 """
 
@@ -29,7 +29,7 @@ from commod.theory import best_curve
 
 COARSE_FAIR = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0)
 COARSE_RATIO = (0.0, 0.05, 0.2, 0.5)
-# λ_ratio and λ_concepts that are tried beside these: few features, far from f, can reach what nothing else does.
+# λ_ratio and λ_concepts tried in addition: few features, far from f, can reach what nothing else does.
 FAR_LINE = (0.0, 1.0)
 FINE_STEPS = 2
 DRAWS = 200  # of new people, for each fold
@@ -40,7 +40,7 @@ Lambdas = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Asked:
-    """The limits, and with which probability they are to hold on new people."""
+    """The limits, and the probability with which they must hold on new people."""
 
     criterion: str
     min_fairness: float
@@ -61,7 +61,7 @@ class Asked:
 
 
 class SoFar(NamedTuple):
-    """What a search has found before it is done: how many settings it has tried of about how many, and the best."""
+    """What a search has found so far: how many settings it has tried, of about how many, and the best."""
 
     tried: int
     about: int
@@ -130,7 +130,7 @@ class Target(Asked):
 
 
 def _fair_words(criterion: str, fairness: float) -> str:
-    """A limit; rounded down, so that what is promised is not more than it is."""
+    """A limit, rounded down so as not to promise too much."""
     asked = CRITERIA[criterion]
     limit = asked.share(math.floor(fairness * 1000 + 1e-6) / 1000)
     return f"{asked.noun} of {asked.side} {limit:g}"
@@ -161,7 +161,7 @@ def find_settings(
     report: Report | None = None,
     tell: Callable[[SoFar], None] | None = None,
 ) -> Target:
-    """The most accurate COMMOD model that is fair enough and changes few enough decisions, or why there is none.
+    """The most accurate COMMOD model that is fair enough and changes few enough decisions, or why none exists.
 
     Parameters
     ----------
@@ -170,16 +170,16 @@ def find_settings(
     min_fairness, max_change : float
         The least P-Rule (for equalized odds, 1 − mistreatment), and the largest share of decisions that may change.
     max_sure : float, optional
-        The largest share of the changes in which f may have been surer than 90 %. It limits which setting is chosen.
+        The largest share of the changes for which f may have been more than 90 % sure. It limits the choice of setting.
     confidence : float
-        Probability with which all limits hold on as many new people as the test part has. It covers chance in the
-        validation rows and in the new ones, so figures on validation have to be better than the limits.
+        Probability that all limits hold on as many new people as the test part has. It covers chance in the validation
+        rows and in the new ones, so figures on validation have to be better than the limits.
     seed : int
         Of the split; its test part is not used.
     lambda_concepts, n_concepts : float, int, optional
-        Where the search for λ_concepts begins, and k of the returned model. Default: those of the data set.
+        Where the search for λ_concepts begins, and k of the returned model; by default those of the data set.
     threshold, update, direction, features, max_changes : as in `Commod`
-        A budget of training rows is the same share of the rows of each trial.
+        A budget of training rows becomes the same share of each trial's rows.
     report, tell : callable, optional
         Called with the share done (an exception ends the search), and before that with what was found so far.
     """
@@ -227,7 +227,7 @@ def find_settings(
 
 
 class Search:
-    """Settings tried so far, and what is known of each; `form`: what all of them have in common."""
+    """Settings tried so far, and what is known about each; `form`: what all of them have in common."""
 
     def __init__(
         self, train: Split, f: BaseModel, form: dict[str, Any], asked: Asked, new_people: np.ndarray, rows: np.ndarray
@@ -240,7 +240,7 @@ class Search:
         self._warm_starts: defaultdict[Any, list[WarmStart]] = defaultdict(lambda: [WarmStart() for _ in self.folds])
 
     def run(self, concepts: float, k: int, report: Report | None, tell: Callable[[SoFar], None] | None) -> None:
-        """Try the coarse grid, then what lies around the best of it."""
+        """Try the coarse grid, then the neighbourhood of its best setting."""
         lines = list(dict.fromkeys([*((ratio, concepts) for ratio in COARSE_RATIO), FAR_LINE]))
         total = len(lines) * len(COARSE_FAIR) + 16  # and about as many as the refinement takes
 
@@ -258,7 +258,7 @@ class Search:
             for near in self.offers():
                 self.try_all(_around(near)[: 2 * FINE_STEPS + 1], report_best)  # on its own line only
 
-        # Before what is asked for plays a part, too: what one refusal offers, the next search finds.
+        # Also before the limits matter: what one refusal offers, the next search must find.
         refine_offers()
         self.try_all(_around(self.leader()), report_best)
         if self.tried[self.leader()]["chance"] < self.asked.confidence:
@@ -284,7 +284,7 @@ class Search:
             spared = np.ones(len(drawn), dtype=bool)
         else:
             drawn = np.concatenate([_on_new_people(part, self.new_people) for part in parts])
-            # A model that changed nobody has changed nobody against f's certainty, whatever the draws hold possible.
+            # A model that changed nobody has overruled no sure decision, whatever the draws allow.
             spared = (change_rate(counts) == 0) | (share_sure(drawn) <= asked.max_sure)
             drawn = drawn.sum(axis=-1)
         fairness, changes = self._fairness(drawn), change_rate(drawn)
@@ -300,11 +300,11 @@ class Search:
         }
 
     def _fairness(self, counts: Counts) -> np.ndarray:
-        """To be large: P-Rule, or 1 − DM."""
+        """P-Rule, or 1 − DM: the larger, the fairer."""
         return np.asarray(self.criterion.share(self.criterion.figure.of_counts(counts.sum(axis=-2), self.rows)))
 
     def leader(self) -> Lambdas:
-        """Of those that meet the limits the most accurate, then the one that changes least; else the likeliest."""
+        """The most accurate that meets the limits, then the one with fewest changes; if none does, the likeliest."""
         tried = self.tried
         met = [each for each, found in tried.items() if found["chance"] >= self.asked.confidence]
         if met:
@@ -312,7 +312,7 @@ class Search:
         return max(tried, key=lambda each: (tried[each]["chance"], tried[each]["promised_fairness"]))
 
     def offers(self) -> tuple[Lambdas, Lambdas]:
-        """The setting that promises most fairness within the changes, and fewest changes at the fairness."""
+        """The setting that promises most fairness within the changes, and that with fewest changes at the fairness."""
         tried = self.tried
         fairest = max(tried, key=lambda each: tried[each]["promised_fairness"])
         return fairest, min(tried, key=lambda each: tried[each]["promised_changes"])
@@ -330,7 +330,7 @@ class Search:
     def _fit(
         self, lambdas: Lambdas, k: int, f: BaseModel, rows: Split, scores: np.ndarray, warm_start: WarmStart
     ) -> Commod:
-        """COMMOD at a setting; whether it converged is seen by its decisions."""
+        """COMMOD at a setting; its decisions show whether it converged."""
         g = Commod(f, **self.form, **arguments_of(lambdas, k))
         with judged_elsewhere():
             return g.fit(**rows.fit_arguments, base_scores=scores, warm_start=warm_start)
@@ -356,7 +356,7 @@ def arguments_of(lambdas: Lambdas, k: int) -> dict[str, Any]:
 
 
 def _quantile_within(values: np.ndarray, admitted: np.ndarray, confidence: float) -> float:
-    """The largest v that values reach, where they are admitted, in a share `confidence` of all draws; −∞ if none."""
+    """The largest v that admitted values reach in a share `confidence` of all draws; −∞ if none."""
     needed = math.ceil(confidence * len(values))
     inside = np.sort(values[admitted])[::-1]
     return float(inside[needed - 1]) if len(inside) >= needed else -math.inf
@@ -380,8 +380,8 @@ def _near(grid: tuple[float, ...], value: float, steps: int) -> list[float]:
 def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
     """Counts of one fold's model on new people, by group and label, shape (draws, *counts.shape).
 
-    Held-out rows are resampled (the model is uncertain), then new people are drawn (they are, too). This is done for
-    each fold: the model returned is one model, whose luck in training is not averaged out.
+    Held-out rows are resampled (the model is uncertain), then new people are drawn (they are uncertain, too). This is
+    done for each fold: the returned model is one model, whose luck in training is not averaged out.
     """
     resampled = bootstrap_counts(counts.reshape(-1, 2, 2, counts[0, 0, 0].size), n_bootstrap=DRAWS)
     rng = np.random.default_rng(1)
@@ -396,6 +396,6 @@ def _on_new_people(counts: Counts, sizes: np.ndarray) -> Counts:
 
 
 def share_sure(counts: Counts) -> np.ndarray:
-    """Of the decisions changed, the share in which f was sure, from counts (…, f, g, sure); 0 where none changed."""
+    """The share of the changed decisions that f was sure of, from counts (…, f, g, sure); 0 where none changed."""
     changed = (counts[..., 0, 1, :] + counts[..., 1, 0, :]).sum(axis=(-3, -2))
     return np.asarray(changed[..., 1] / np.maximum(changed.sum(axis=-1), 1.0))

@@ -24,17 +24,17 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Claim:
-    """Who changes fewest in a cell where two or more methods that need no group meet."""
+    """Who changes fewest in a cell with two or more methods that need no group."""
 
     place: Place
     fewest: tuple[str, ...]  # the methods with the lowest mean change rate, as it is written; in the registry's order
     own: float | None  # COMMOD's mean change rate; None if it has no model there
-    # Whom COMMOD is held against: the first of the fewest, or, if it is one of them, the best of the others.
+    # COMMOD's rival: the first of the fewest or, if COMMOD is one of them, the best of the others.
     against: str
-    # Whether COMMOD and that one differ by more than chance, allowing for all cells; None if COMMOD is not there or it
-    # cannot be known.
+    # Whether COMMOD and that rival differ by more than chance, corrected for all cells; None if COMMOD is not there or
+    # it cannot be known.
     beyond_chance: bool | None = None
-    # On how many other splits one of the fewest has the fewest changes again, and on how many two methods meet there.
+    # On how many other splits one of the fewest has the fewest changes again, and how many have two methods there.
     again: tuple[int, int] = (0, 0)
 
 
@@ -80,7 +80,7 @@ def _beyond_chance(errors: Sequence[float]) -> list[bool]:
 
 
 def _again(by_split: pd.DataFrame, place: Place, fewest: Sequence[str]) -> tuple[int, int]:
-    """On how many splits one of the fewest has the fewest changes again, and on how many two methods meet."""
+    """On how many splits one of the fewest has the fewest changes again, and how many have two methods there."""
     here = by_split[(by_split["fairness_q"] == place[0]) & (by_split["accuracy_q"] == place[1])]
     marked = [mark_fewest(rows) for _, rows in here.groupby("split")]
     met = [rows for rows in marked if rows["contested"].any()]
@@ -137,7 +137,7 @@ def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFr
 
 
 class BestAndOwn(NamedTuple):
-    """Of the models that fulfil a wish, rows of the points: the best, and the best of COMMOD's; None: there is none."""
+    """Rows of the points that fulfil a wish: the best model, and COMMOD's best; None if there is none."""
 
     first: pd.Series | None
     own: pd.Series | None

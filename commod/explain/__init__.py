@@ -1,4 +1,4 @@
-"""Explanations of what COMMOD changed: each returns frames, drawing lives elsewhere."""
+"""Explanations of what COMMOD changed, as frames; drawing is done elsewhere."""
 
 from commod.explain.checks import CHECKS, Answer, Check, explain_certainty, explain_record
 from commod.explain.concepts import explain_concepts, explain_loadings

@@ -1,4 +1,4 @@
-"""Do these changes make sense? Four questions about a change, each with bounds that are declared here and nowhere else.
+"""Do these changes make sense? Four questions about a change, each with bounds that are declared only here.
 
 Pages, report, saved runs, comparisons and the command line read this table. A new check is one entry and its sentence.
 """
@@ -16,9 +16,9 @@ from commod.datasets.task import Task
 from commod.explain.concepts import in_a_sentence, in_percent
 from commod.metrics.counts import MIN_GROUP, as_binary, tally, wilson_interval
 
-# A model that gives its decision more than this probability is called sure of it.
+# A model that gives its decision more than this probability counts as sure of it.
 SURE = 0.9
-# Edges of the classes of certainty; the last class is that of the sure.
+# Edges of the classes of certainty; in the last class f is sure.
 CERTAINTY_CLASSES = (0.0, 0.5, 0.6, 0.7, 0.8, SURE, 1.0)
 
 
@@ -29,7 +29,7 @@ def explain_record(task: Task, y: Any, sensitive: Any, before: Any, after: Any, 
     remaining probability, whoever is changed.
 
     Two rows per group, changes for the better first: ``group`` (its name), ``better``, ``count`` (changed people),
-    ``right`` (g agrees with the label), ``wrong`` (f did), ``share`` (of the right; NaN of nobody) with ``low, high``,
+    ``right`` (g agrees with the label), ``wrong`` (f did), ``share`` (of the right; NaN if empty) with ``low, high``,
     Wilson's 95 % interval, and ``expected`` (that share by f's own probabilities; NaN without).
     """
     found = tally(y, {"before": before, "after": after}, sensitive)
@@ -100,10 +100,10 @@ def counts_of_changes(certain: Any, before: Any, after: Any, y: Any) -> dict[str
     return {name: (int(kind[changed].sum()), int(changed.sum())) for name, kind in kinds.items()}
 
 
-# A change that so large a share of the refits makes is called one that happens again.
+# A change that this share of the refits makes counts as happening again.
 AGAIN = 0.9
 Mark = Literal["fine", "predicted", "look", "bad", "open"]
-# What a mark is called, and its sign. "open": nobody knows.
+# Each mark's name and sign. "open": nobody knows.
 MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
     "predicted": ("not clearly fewer than expected", "="),
@@ -146,7 +146,7 @@ class Check:
         return f"Fine: {100 * self.fine:g} % {side}. Problem: {beyond} {bad}. {self.why}"
 
     def show(self, value: float) -> str:
-        """A share in percent, with as many decimals as put it on that side of the bounds on which its mark is."""
+        """A share in percent, with enough decimals to show it on its mark's side of the bounds."""
         usual = 1 if 0 <= self.bad < 0.1 else 0
         for digits in range(usual, 7):
             text = in_percent(value, digits)
@@ -220,7 +220,7 @@ class Answer:
     part: int
     whole: int
     sentence: str
-    basis: str = ""  # what the share rests on: the merit that hurts most people, or the number of refits
+    basis: str = ""  # what is behind the share: the merit that hurts most people, or the number of refits
     rated: float | None = None  # what the mark rates, if not the share
 
     @property
@@ -243,7 +243,7 @@ class Answer:
 
     @property
     def plain(self) -> dict[str, str | int | float | None]:
-        """As JSON has it."""
+        """In JSON's types."""
         value = None if math.isnan(self.value) else self.value
         return {"mark": self.mark, "value": value, "part": self.part, "whole": self.whole}
 
@@ -353,5 +353,5 @@ def check_again(changed: Any, share: Any, refits: int) -> Answer:
 
 
 def often_enough(share: Any) -> Any:
-    """Whether a change that this share of the refits makes is one that happens again."""
+    """Whether a change that this share of the refits makes counts as happening again."""
     return np.asarray(share) >= AGAIN - 1e-9

@@ -12,7 +12,7 @@ from commod.datasets.task import Task
 from commod.models.estimator import Commod
 from commod.wording import listed
 
-# A concept "activates" an instance that shows it by at least this many standard deviations more than the average.
+# A concept "activates" an instance at least this many standard deviations above the average.
 ACTIVATION = 1.0
 CONCEPTS = ["concept", "part", "weight", "features", "activated", "others", "changed_activated", "changed_others"]
 CONCEPTS += ["raised", "lowered", "sentence"]
@@ -20,7 +20,7 @@ LOADINGS = ["concept", "feature", "label", "is_level", "loading", "contribution"
 
 
 def explain_loadings(g: Commod, task: Task) -> pd.DataFrame:
-    """Features of each concept that are not zero, heaviest first; those of a shift come behind those of r.
+    """Features of each concept with a weight, heaviest first; a shift's concepts come after r's.
 
     Columns ``concept, feature, label, is_level, loading`` (in the unit direction) and ``contribution`` (loading ×
     weight of the concept: what one standard deviation of the feature adds to r, to the shift, or to the balance).
@@ -123,13 +123,13 @@ def _sentence(row: dict[str, Any], loadings: pd.DataFrame | None, task: Task) ->
 
 
 def in_percent(share: float, digits: int = 1) -> str:
-    """A share in percent; one that is not 0 but would be rounded to it reads "<0.1%"."""
+    """A share in percent; a small one that would be rounded to 0 becomes "<0.1%"."""
     least = 10.0 ** -(digits + 2)
     return f"<{least:.{digits}%}" if 0 < share < least / 2 else f"{share:.{digits}%}"
 
 
 def in_a_sentence(label: str, column: str = "") -> str:
-    """One of our labels within a sentence: lower case, but "LSAT score" and the names of columns stay."""
+    """One of our labels within a sentence: in lower case, except "LSAT score" and names of columns."""
     return label[0].lower() + label[1:] if label[1:2].islower() and label != column else label
 
 
@@ -170,7 +170,7 @@ def form_in_words(g: Commod, outcomes: tuple[str, str]) -> str:
 
 
 def formula_in_words(g: Commod, outcomes: tuple[str, str], line: str) -> str:
-    """The same to be computed; `line` is where f's score turns the decision."""
+    """The same as a formula; `line` is f's score at which the decision turns."""
     if g.decides:
         starts = starts_in_words(g, outcomes).removeprefix("balance = ")
         return (
@@ -189,12 +189,12 @@ def constants_in_words(g: Commod) -> str:
     return "Everybody's starting values" if g.has_shift else "Everybody's starting value"
 
 
-# An AUC below this tells the groups apart only a little.
+# With an AUC below this, a concept tells the groups apart only a little.
 LITTLE = 0.6
 
 
 def guess_in_words(concepts: pd.DataFrame) -> str:
-    """How well the rule guesses the group; `concepts` has ``features, auc, low, high, group``, a row per concept."""
+    """How well the rule guesses the group; `concepts` has ``features, auc, low, high, group``, one row per concept."""
     used = concepts[concepts["features"] > 0].sort_values("auc", ascending=False, kind="stable")
     if used.empty:
         return ""
@@ -217,7 +217,7 @@ NULL_WEIGHT = 0.01
 
 
 def concept_size(concepts: pd.DataFrame) -> int:
-    """Number of weights of all concepts that are not null, |W| > 0.01 (the paper prints W > ε); fewer is sparser."""
+    """Number of non-zero weights in all concepts, |W| > 0.01 (the paper prints W > ε); fewer is sparser."""
     return int((concepts.abs().to_numpy() > NULL_WEIGHT).sum())
 
 

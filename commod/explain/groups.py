@@ -1,4 +1,4 @@
-"""What becomes of each group: as a hundred people, against everyone, and of a crossing its margins."""
+"""What happens to each group: as a hundred people, against everyone and, for a crossing, by its margins."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ EXTREMES = {
     "demographic_parity": {"p_rule": ""},
     "equalized_odds": {"delta_tpr": "true positive rates: ", "delta_fpr": "false positive rates: "},
 }
-# Which of them says who fares worst, and how that is said.
+# Which of them shows who fares worst, in words.
 WORST = {
     "demographic_parity": ("p_rule", "gets the positive decision least often"),
     "equalized_odds": ("delta_tpr", "has the lowest true positive rate"),
@@ -84,7 +84,7 @@ def extremes_in_words(groups: Groups, fairness: str, model: str) -> str:
 
 
 def beyond_in_words(groups: Groups) -> str:
-    """Groups that the extremes leave out, though g's rate of them lies clearly beyond; empty if there are none."""
+    """Groups that the extremes leave out although g's rate for them is clearly beyond; empty if there are none."""
     table = groups.table
     rates = table.loc[table["compared"], "rate"]
     out = table[~table["compared"] & ((table["high"] < rates.min()) | (table["low"] > rates.max()))]
@@ -201,7 +201,7 @@ def _row(kind: str, name: str, label: str, found: tuple[float, float, float, int
 def _best_separated(
     own: pd.Series, groups: Any, own_test: pd.Series, groups_test: Any, *, levels: bool
 ) -> tuple[float, float, float, int]:
-    """AUC with its interval of the group that is told best, and which it is; of two groups, of the second."""
+    """AUC, with interval, of the group that is told apart best, and which group that is; of two, the second."""
     codes, known = np.asarray(groups), np.asarray(groups) >= 0
     own, codes = own[known], codes[known]
     sizes = np.bincount(groups_test, minlength=2)

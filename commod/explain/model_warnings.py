@@ -1,4 +1,4 @@
-"""Reasons to look again, at f before it is corrected and at g after it.
+"""Reasons for a second look: at f before it is corrected, and at g afterwards.
 
 f may be upside down, no better than a constant, one-sided, or fair already. g may collapse, level down, or be stuck.
 """
@@ -21,7 +21,7 @@ from commod.models.evaluation import collapse_in_words
 from commod.models.threshold import budget_threshold
 from commod.uploads.limits import count_of
 
-# f is called one-sided if it says the rarer thing of less than this share of people.
+# f is one-sided if it gives the rarer decision to less than this share of people.
 RARELY = 0.02
 # Beyond these shares of positive labels one half is seldom a good line; f then has to say the rarer thing at least half
 # as often as the record does.
@@ -29,7 +29,7 @@ USUAL_RATES = (0.2, 0.8)
 # Groups whose rates differ by less than chance lets them, or whose P-Rule is at least this, of either decision, are
 # treated alike.
 NEARLY_FAIR = 0.95
-# A group needs so many test people of either label, or what is said of them is chance.
+# A group needs this many test people of either label; with fewer, its figures are chance.
 LEAST_PEOPLE = 20
 
 
@@ -37,7 +37,7 @@ LEAST_PEOPLE = 20
 class Concern:
     """A reason to look again before g is trained."""
 
-    # The first two have to be answered: whatever g does to such an f looks like a success.
+    # The first two need an answer: anything that g does to such an f looks like a success.
     kind: Literal["turned", "worse", "one-sided", "constant", "fair", "few"]
     text: str  # what is wrong and what to do, in plain words
     threshold: float | None = None  # a cut-off that is proposed
@@ -68,7 +68,7 @@ def base_model_warnings(
 
 
 def first_scores(task: Task) -> tuple[Split, NDArray[np.float64]]:
-    """Rows and f's scores of them: those that came with the task, or a quick model's on half of the rows."""
+    """Rows and f's scores for them: from the task, or from a quick model on half of the rows."""
     if task.spec.scores:
         known = np.flatnonzero(task.sensitive.to_numpy() >= 0)
         rows = Split(task.X, task.y, task.sensitive, task.weight).take(known)
@@ -95,7 +95,7 @@ def _upside_down(
             f"These scores seem to be of the other outcome: the higher they are, the rarer is “{positive}” (AUC "
             f"{auc:.2f}), and f is right for {right:.0%} of people, its opposite for {1 - right:.0%}.",
         )
-    # As dear as f's cut-off says: a wrong 1 costs the threshold, a wrong 0 the rest.
+    # Costs follow f's cut-off: a wrong 1 costs the threshold, a wrong 0 the rest.
     missed, wrongly = (1 - threshold) * (labels == 1), threshold * (labels == 0)
     own = np.where(decided, wrongly, missed)
     word, constant = min(((negative, missed), (positive, wrongly)), key=lambda each: float(each[1].mean()))
@@ -161,7 +161,7 @@ def are_treated_alike(groups: Any, decided: Any) -> bool:
 
 
 def may_be_chance(groups: Any, decided: Any) -> bool:
-    """Of groups that are treated alike: whether their rates differ so much that only chance can be the reason."""
+    """For groups that count as alike: whether their rates differ so much that only chance can be the reason."""
     return not _nearly_equal(_rates(groups, decided)[0])
 
 
@@ -235,7 +235,7 @@ def model_warnings(
     figures: pd.DataFrame,
     path: pd.DataFrame,
 ) -> list[str]:
-    """A sentence for each thing that is wrong with g; none for a sound model.
+    """A sentence for each problem of g; none for a sound model.
 
     `margin_f`, `margin_g`: logits minus that of the cut-off. `figures`: from `compare_decisions`. `path`:
     ``lambda_fair`` and the criterion's figure from f to g. All are of the same rows.
@@ -247,7 +247,7 @@ def model_warnings(
 
 
 def less_right(task: Task, labels: Any, before: Any, after: Any) -> list[str]:
-    """Whether g is right less often than f and than whoever says the same of everybody."""
+    """Whether g is right less often than f, and less often than a constant decision."""
     right_f, right_g, positive = (float(each.mean()) for each in (before == labels, after == labels, labels))
     constant, word = max(positive, 1 - positive), task.spec.outcomes[int(positive > 0.5)]
     if right_g >= min(right_f, constant):
@@ -258,7 +258,7 @@ def less_right(task: Task, labels: Any, before: Any, after: Any) -> list[str]:
 
 
 def _levels_down(task: Task, groups: Any, before: Any, after: Any, figures: pd.DataFrame) -> list[str]:
-    """Whether every group loses; or the one that was best off loses much, and everybody with it."""
+    """Whether every group loses, or the best-off group loses much and everybody together does, too."""
     good = task.spec.favourable
     rows = [f"positive_rate_{code}" for code in range(len(task.groups))]
     rates = figures.loc[rows, ["f", "g"]].to_numpy()

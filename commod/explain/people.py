@@ -18,7 +18,7 @@ from commod.metrics.counts import as_binary, tally, wilson_interval
 from commod.models.estimator import Commod
 
 FIFTHS = "fifths of the population"
-# A number in these says nothing by itself: it is told by its quarters.
+# A number in these units says nothing on its own: it is shown by its quarters.
 STANDARDISED = "standardised points"
 QUARTERS = "lowest quarter", "second quarter", "third quarter", "highest quarter"
 DEPTHS = range(1, 7)
@@ -52,11 +52,11 @@ def explain_tree(
     class_weight: str | None = None,
     depths: Iterable[int] = DEPTHS,
 ) -> ChangeTree:
-    """Fit trees of these depths to 1[Ŷ ≠ Ŷ^f] on some rows, and read the one of `depth` out on others.
+    """Fit trees of these depths to 1[Ŷ ≠ Ŷ^f] on some rows, and read out the one of `depth` on others.
 
-    The trees see features in original units. They are fitted where g was (`X_fit`) and judged where it was not
-    (`X`): memorised changes earn nothing. ``class_weight="balanced"`` lets those who changed weigh as much as all
-    others together: few change, and a tree may find it best to say "unchanged" of everybody.
+    The trees see features in original units. They are fitted where g was (`X_fit`) and judged where it was not (`X`):
+    memorised changes earn nothing. ``class_weight="balanced"`` gives changed people as much weight as all others
+    together: few change, so a tree may do best by answering "unchanged" for everybody.
     """
     if depth not in DEPTHS:
         raise ValueError(f"depth must be a whole number from {DEPTHS[0]} to {DEPTHS[-1]}, got {depth!r}.")
@@ -144,9 +144,9 @@ __all__ = [
     "rank_segments",
 ]
 
-# Of fewer people than this nothing is said: with 29 of whom 3 changed, the 95 % interval goes from 4 % to 26 %.
+# About fewer people than this nothing is said: if 3 of 29 changed, the 95 % interval goes from 4 % to 26 %.
 FEW = 30
-# Of a category, so many of its most frequent levels become segments.
+# This many of a category's most frequent levels become segments.
 MAX_LEVELS = 12
 SHARES = ("changed", "better", "worse")
 
@@ -225,7 +225,7 @@ def explain_outcomes(task: Task, y: Any, sensitive: Any, before: Any, after: Any
         One row per group and label, label 1 (true positives) first: ``group`` (its name), ``label, count`` (people),
         ``before, after`` (of them decided 1), ``gained, lost`` (decided 1 now only, before only), and the rates
         ``rate_before, rate_after`` (TPR for label 1, FPR for label 0) with ``low, high``, Wilson's 95 % interval of
-        the latter. Rates of nobody are NaN; ``enough`` says whether there are `FEW` people or more.
+        the latter. Rates of empty groups are NaN; ``enough`` says whether there are `FEW` people or more.
     """
     found = tally(y, {"before": before, "after": after}, sensitive)
     rows = []
@@ -266,8 +266,8 @@ def explain_segments(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, a
     """Count changes in every group, level and quarter, and in all their intersections of two.
 
     A number is cut at its quartiles on these rows; where quartiles coincide there are fewer parts, and values that are
-    equal are never parted. A category gives its `MAX_LEVELS` most frequent levels. What holds everybody is no segment,
-    and an intersection that holds the same people as one of its two parts is not counted again.
+    equal are never separated. A category gives its `MAX_LEVELS` most frequent levels. A part with everybody is not a
+    segment, and an intersection with the same people as one of its two parts is not counted again.
     """
     f, g = as_binary(before, "before"), as_binary(after, "after")
     better, changed = (f != g) & (g == task.spec.favourable), f != g
@@ -296,7 +296,7 @@ def explain_segments(task: Task, X: pd.DataFrame, sensitive: Any, before: Any, a
 
 
 def rank_segments(table: pd.DataFrame, of: str = "changed") -> pd.DataFrame:
-    """Segments with the share of those `of` whom is asked (`SHARES`), largest share first, then largest segment.
+    """Segments with the share that `of` names (`SHARES`), largest share first, then largest segment.
 
     Adds ``share, low, high`` (Wilson's 95 % interval); they are NaN for segments that are too small, which come last.
     """
@@ -373,7 +373,7 @@ def _levels(values: pd.Series, prefix: str) -> tuple[NDArray[np.int64], NDArray[
     codes = codes.astype(np.int64)
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
     names = np.asarray([str(level) for level in levels], dtype=object)
-    # By name where they are equally frequent, so that the order of the rows does not matter.
+    # Equally frequent levels by name, so that the order of the rows does not matter.
     order = np.lexsort((names, -counts))[:MAX_LEVELS]
     places = np.full(len(levels) + 1, len(order), dtype=np.int64)  # the last one is for −1, a missing value
     places[order] = np.arange(len(order))
@@ -384,12 +384,12 @@ def _quarters(values: NDArray[np.float64], feature: Feature) -> tuple[NDArray[np
     """Quarters of a number, or fewer parts where many values are equal; each is named by what is in it."""
     cuts = np.unique(np.quantile(values, [0.25, 0.5, 0.75])) if len(values) else np.empty(0)
     codes = np.searchsorted(cuts, values, side="left")  # a value on a cut belongs below it
-    if len(cuts) and not codes.any():  # three quarters have the largest value: part them from the rest
+    if len(cuts) and not codes.any():  # three quarters have the largest value: separate them from the rest
         codes = (values == cuts[0]).astype(int)
     _, codes = np.unique(codes, return_inverse=True)  # parts without anybody are none
     n = int(codes.max()) + 1 if len(codes) else 0
     ends = [(values[codes == i].min(), values[codes == i].max()) for i in range(n)]
-    # Ends that look alike when rounded are told apart by more digits.
+    # Ends that look alike when rounded get more digits.
     exact = {end for pair in ends for end in pair}
     digits = next((d for d in (3, 4, 6, 9) if len({_number(end, d) for end in exact}) == len(exact)), 17)
     names = [f"{feature.label} {_span(low, high, digits)}{feature.after_number}" for low, high in ends]

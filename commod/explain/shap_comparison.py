@@ -1,4 +1,4 @@
-"""Post-hoc SHAP of the change in score beside COMMOD's own account of it."""
+"""Post-hoc SHAP of the change in score, next to COMMOD's own account of it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def explain_with_shap(
 ) -> ShapComparison:
     """Explain logit g − logit f on a sample of X by SHAP's permutation explainer and by COMMOD's contributions.
 
-    Where g `decides` by its balance, both explain that, less logit f: all that features move.
+    If g `decides` by its balance, both explain the balance minus logit f: all that features move.
 
     SHAP attributes to input columns (a category is one column, not one per level) and needs a background sample to
     average over; it is run `redraws` times, each with another background, on the same rows. COMMOD's account is read
@@ -151,7 +151,7 @@ def _features(task: Task, X: pd.DataFrame, shap: np.ndarray) -> pd.DataFrame:
 
 @cache
 def warm_up() -> tuple[Any, Any]:
-    """SHAP's permutation explainer and its masker, imported and compiled: that is no part of explaining."""
+    """SHAP's permutation explainer and its masker, imported and compiled before any explaining is timed."""
     with needs_extra("A comparison with SHAP", "app"):
         from shap.explainers import Permutation
         from shap.maskers import Independent

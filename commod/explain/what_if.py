@@ -1,4 +1,4 @@
-"""One person, edited: the sum from f to g, the smallest edits that matter, who is like them, and merit that hurts."""
+"""One person, edited: the sum from f to g, the smallest edits that matter, similar people, and merit that hurts."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -53,13 +53,13 @@ class FeatureRange:
         return not self.levels
 
     def rounded(self, value: Any) -> Any:
-        """A number to as many digits as it needs, as an int where that is none; a level as it is."""
+        """A number with as many digits as it needs (an int if none); a level as it is."""
         if not self.is_number:
             return value
         return round(float(value)) if self.decimals == 0 else round(float(value), max(self.decimals, 6))
 
     def in_words(self, value: Any, sign: str = "") -> str:
-        """A value as it is read; `sign` is that of a format: "+" for a difference."""
+        """A value as text; `sign` is a format's sign: "+" for a difference."""
         if not self.is_number:
             return str(value)
         text = f"{value:{sign},.{self.decimals}f}"
@@ -72,7 +72,7 @@ class FeatureRange:
 
 
 def feature_ranges(X: pd.DataFrame, *, leave_out: object = None) -> dict[str, FeatureRange]:
-    """Range of each column of `X`, but for the one that holds f's scores (`leave_out`), which is no feature."""
+    """Range of each column of `X` except f's scores (`leave_out`), which are not a feature."""
     ranges = {}
     for column in X.columns:
         if isinstance(leave_out, str) and column == leave_out:
@@ -102,7 +102,7 @@ def _range_of_numbers(column: str, distinct: np.ndarray, sd: float) -> FeatureRa
 
 
 def edit_row(x: pd.DataFrame, edits: Mapping[str, Any]) -> pd.DataFrame:
-    """The row `x` with other values in some columns, in the types it has."""
+    """The row `x` with other values in some columns, keeping its types."""
     for column, value in edits.items():
         x = _rows(x, [(column, [value])])
     return x
@@ -220,7 +220,7 @@ def nearest_person(
     """Position of the row of `X` nearest to the row `x`, and how far it is.
 
     The distance is the root of the summed squares of the differences, each in standard deviations of its column
-    (`FeatureRange.sd`); of equally near rows the first. The row at `skip` is not considered.
+    (`FeatureRange.sd`); of equally close rows the first. The row at `skip` is not considered.
     """
     total = np.zeros(len(X))
     for column, known in ranges.items():
@@ -238,8 +238,8 @@ def explain_edits(
 
     Where g decides otherwise than f on `x`, an edit counts if they agree after it; where they agree, if they differ.
     Categories are tried at all levels, numbers at all multiples of their resolution within the data's range. Where
-    these are more than 400 on a side, 400 are tried and the search narrows down, so that a narrow gap nearer by can be
-    missed. Nothing is trained. If f is a column of scores it stays as it is: only g can move.
+    there are more than 400 on one side, 400 are tried and the search narrows down, so that a narrow gap closer by can
+    be missed. Nothing is trained. If f is a column of scores it stays as it is: only g can move.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def explain_edits(
     DataFrame
         One row for each number that has such an edit and one for each level, smallest first: ``column, label, before,
         after, size`` (in standard deviations, see `FeatureRange`), ``f, g`` (decisions after the edit) and ``moved``
-        ("f" or "g", whose decision is another than before). Of levels of one size the most frequent comes first.
+        ("f" or "g", whose decision has changed). Of levels of equal size the most frequent comes first.
     """
     if ranges is None:
         ranges = feature_ranges(task.X, leave_out=g.base_model_)
@@ -265,7 +265,7 @@ def explain_edits(
     ]
 
     def answers(tried: list[tuple[str, Any]]) -> list[tuple[Any, Any]]:
-        """Of the values tried in each column, which count, and the decisions after them."""
+        """Which of the values tried in each column count, and the decisions after them."""
         scores = score_rows(g, _rows(x, tried))
         counts = (scores["changed"] != now["changed"]).to_numpy()
         ends = np.cumsum([len(values) for _, values in tried])[:-1]
@@ -320,7 +320,7 @@ class _Side:
         self.own = own
         self.sign = 1 if up else -1
         unit = known.step
-        # The next multiple of the step beyond the person's own value, which need not be one itself.
+        # The next multiple of the step beyond the person's own value, which may not be a multiple itself.
         self.inner = math.floor(own / unit + 1e-6) if up else math.ceil(own / unit - 1e-6)
         self.last = math.floor(known.high / unit + 1e-6) if up else math.ceil(known.low / unit - 1e-6)
         self.outer: float | None = None
@@ -336,7 +336,7 @@ class _Side:
         return np.round((self.inner + self.sign * steps) * self.known.step, self.known.decimals)
 
     def narrow(self, values: np.ndarray, counts: np.ndarray, decided: np.ndarray) -> None:
-        """Take over which of the values tried count."""
+        """Note which of the values tried count."""
         if not counts.any():
             if self.outer is None:
                 self.done = True
@@ -385,7 +385,7 @@ def explain_merit(
     Parameters
     ----------
     margin_f, margin_g : callable
-        From rows to logits of the positive decision. An f that is known by its scores only never answers to an edit.
+        From rows to logits of the positive decision. An f known only by its scores never responds to an edit.
     ranges : mapping, optional
         `feature_ranges` of the task's data, if they are at hand.
 

@@ -50,7 +50,7 @@ def calibration_table(scores_f: Any, scores_g: Any, *, sample_weight: Any = None
 
 
 def _resampled(weight: np.ndarray, rng: np.random.Generator, n_bootstrap: int) -> np.ndarray:
-    """Weights of the people as they are, and under them those of each resample."""
+    """Weights of the people as they are, followed by the weights in each resample."""
     n = len(weight)
     return np.asarray(np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), n_bootstrap)]) * weight)
 
@@ -65,7 +65,7 @@ def calibration_by_group(
     n_bootstrap: int = N_BOOTSTRAP,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Calibration error of f and of g in each group, and what the change did to it, less what chance adds.
+    """Calibration error of f and g in each group, and its change, without what chance adds.
 
     The error is the mean |share of label 1 − mean score| over equal bins of the score, weighed by their people (Naeini
     et al. 2015). Chance alone makes it larger than 0. To remove that, the gaps of all bins are shrunk by one factor
@@ -213,7 +213,7 @@ def compare_auc(
 ) -> dict[str, float]:
     """AUC of two numbers on the same people and its difference: ``f, g, difference``, with ``_low`` and ``_high``.
 
-    With weights the intervals rest on Kish's effective size of either label.
+    With weights the intervals use Kish's effective size for each label.
     """
     weights: tuple[Weight, Weight] = (None, None)
     if sample_weight is not None:
@@ -234,7 +234,7 @@ def _of_each(score: Any, label: Any) -> tuple[Values, Values]:
 
 
 def _placements(score: Any, label: Any, weights: tuple[Weight, Weight]) -> tuple[Values, Values]:
-    """Of each of label 1 the share of label 0 below, and of each of label 0 the share of label 1 above; ties half."""
+    """For each row of label 1 the share of label 0 below, for each of label 0 the share of label 1 above; ties half."""
     ones, zeros = _of_each(score, label)
     if not len(ones) or not len(zeros):
         return np.full(len(ones), np.nan), np.full(len(zeros), np.nan)

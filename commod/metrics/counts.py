@@ -28,7 +28,7 @@ class Tally:
     squares: Counts
     rows: Counts
     groups: list[Any]  # their values
-    kept: NDArray[np.bool_]  # which of the rows are counted: those whose group is known and whose weight is not 0
+    kept: NDArray[np.bool_]  # which rows are counted: their group is known and their weight is not 0
 
     @property
     def sizes(self) -> Counts:
@@ -60,11 +60,11 @@ def as_weight(sample_weight: Any) -> NDArray[np.float64]:
     bad = ~np.isfinite(weight) | (weight < 0)
     if bad.any():
         raise ValueError(
-            f"sample_weight must hold finite numbers from 0 on, and {int(bad.sum()):,} row(s) do not (the first has "
+            f"sample_weight must hold finite numbers of 0 or more; {int(bad.sum()):,} row(s) do not (the first has "
             f"{weight[bad][0]:g}): leave those rows out or give them a weight."
         )
     if len(weight) and not weight.any():
-        raise ValueError("All weights are zero: nobody would count. Give sample_weight where somebody has more than 0.")
+        raise ValueError("All weights are zero, so nobody counts: give at least one row a weight above 0.")
     return weight
 
 
@@ -81,20 +81,20 @@ def same_length(**arrays: Any) -> None:
 def codes_of_groups(sensitive_features: Any) -> tuple[NDArray[np.int64], list[Any]]:
     """Group number of each row, −1 where it is not known, and the sorted group values.
 
-    `sensitive_features`: (n,) or (n, columns); missing values are unknown groups. Of several columns the groups are the
-    combinations, named "Black × Female". Raises ValueError if fewer than two groups are known.
+    `sensitive_features`: (n,) or (n, columns); missing values are unknown groups. With several columns the groups are
+    the combinations, named "Black × Female". Raises ValueError if fewer than two groups are known.
     """
     series = values_of_groups(sensitive_features)
     known = series.notna()
     groups = sorted(series[known].unique().tolist(), key=lambda v: (str(type(v)), v))
     if len(groups) < 2:
         found = f"holds one group only ({groups})" if groups else "holds no group that is known"
-        raise ValueError(f"sensitive_features {found}: fairness compares two or more.")
+        raise ValueError(f"sensitive_features {found}: fairness compares two or more groups.")
     return pd.Categorical(series, categories=groups).codes.astype(np.int64), groups
 
 
 def values_of_groups(sensitive_features: Any) -> pd.Series:
-    """One value a row; of several columns, their names joined."""
+    """One value per row; with several columns, their names joined."""
     if isinstance(sensitive_features, pd.DataFrame):
         columns = [pd.Series(np.asarray(column)) for _, column in sensitive_features.items()]
     else:
@@ -139,8 +139,8 @@ def tally(
 ) -> Tally:
     """Checked rows as counts.
 
-    `predictions`: of one model or two, by the name that errors use. `n_groups`: if `sensitive_features` are codes 0 …
-    n_groups − 1 and −1; a group without rows then keeps its place.
+    `predictions`: of one model or two, by the name that errors use. `n_groups`: for `sensitive_features` that are codes
+    0 … n_groups − 1 and −1; a group without rows then keeps its place.
     """
     y = as_binary(y_true, "y_true")
     decided = {name: as_binary(values, name) for name, values in predictions.items()}
@@ -158,7 +158,7 @@ def tally(
             codes_of_groups(known)  # says that there must be two groups at least
         if known.max() >= n_groups:
             raise ValueError(
-                f"sensitive_features has the code {known.max()}, and n_groups is {n_groups}: codes go from 0."
+                f"sensitive_features has the code {known.max()}, but n_groups is {n_groups}: codes start at 0."
             )
     kept[kept] = codes >= 0
     codes, weight, columns = codes[codes >= 0], weight[kept], [values[kept] for values in (y, *decided.values())]
@@ -201,25 +201,25 @@ def new_people_interval(part: int, whole: int, people: int = 1000, confidence: f
     return int(low), int(high)
 
 
-# Beside nine groups of 500 people, all with the same true rate of 0.3, a group of 99 has the smallest or the largest
-# rate in every second sample; one of 49, in two of three.
+# Next to nine groups of 500 people, all with the same true rate of 0.3, a group of 99 has the smallest or the largest
+# rate in every second sample; a group of 49, in two of three.
 MIN_GROUP = 100
 # Used if fewer than two groups have MIN_GROUP people; if fewer than two have this many, all groups count.
 SCARCE = 30
 
 
 def least_people(rows: Any) -> int:
-    """How many rows a group must have to count in the extremes, from those that each group has."""
+    """How many rows a group must have to count in the extremes, given the rows of each group."""
     sizes = np.asarray(rows)
     return next((least for least in (MIN_GROUP, SCARCE, 1) if (sizes >= least).sum() >= 2), 0)
 
 
 def compared_groups(rows: Any) -> NDArray[np.bool_]:
-    """Which groups count in the extremes (P-Rule, largest differences, DM), from the rows that each has.
+    """Which groups count in the extremes (P-Rule, largest differences, DM), given the rows of each group.
 
     Groups with `MIN_GROUP` rows or more, if there are two; otherwise those with `SCARCE` or more, if there are two;
-    otherwise all with rows. So none of two groups is ever left out. Rows are counted without weights, which make no
-    rate more certain.
+    otherwise all with rows. So with two groups neither is ever left out. Rows are counted without weights, which make
+    no rate more certain.
     """
     return np.asarray(np.asarray(rows) >= least_people(rows))
 

@@ -1,9 +1,9 @@
 """Group fairness of decisions. Signature ``(y_true, y_pred, *, sensitive_features, sample_weight=None)`` throughout.
 
-Each metric is defined for two or more groups; with more than two it compares the extreme ones, and leaves out those
-that are too small (`commod.metrics.counts`). `sensitive_features` may have missing values, and two columns or
-more: see `commod.metrics.counts.codes_of_groups`. Every metric rests on the rows whose group is known. `sample_weight`
-counts a person so many times: whole numbers are repeated rows.
+Each metric is defined for two or more groups. With more than two it compares the extreme ones, without groups that are
+too small (`commod.metrics.counts`). `sensitive_features` may have missing values, and two or more columns: see
+`commod.metrics.counts.codes_of_groups`. Only rows with a known group count. `sample_weight` says how many people a row
+stands for: whole numbers are repeated rows.
 
 A rate whose group has no row (no positive label, say, for a true positive rate) does not exist: that is a ValueError
 naming group and label, never a NaN.
@@ -31,14 +31,14 @@ OF_TWO, BEFORE, AFTER = np.ogrid[:2, :2, :2]  # the label, the decisions of f an
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """A share of people: those in some cells of the counts, divided by those in others."""
+    """A share of people: the count of some cells divided by the count of others."""
 
     part: NDArray[np.bool_]  # by label and decision, or by label and the decisions of f and g
     whole: NDArray[np.bool_]
     empty: float  # the share of nobody
 
     def people(self, counts: Counts) -> Values:
-        """How many it is a share of, by group, (..., groups)."""
+        """How many people it is a share of, by group, (..., groups)."""
         return np.asarray(counts[..., self.whole].sum(axis=-1))
 
     def rates(self, counts: Counts) -> Values:
@@ -56,7 +56,7 @@ class Share:
 
 
 def share_of(part: Any, whole: Any = True, empty: float = np.nan) -> Share:
-    """The share of the cells `part` in those of `whole`, all by default."""
+    """The share of the cells `part` in the cells `whole`, by default all cells."""
     shape = (2,) * part.ndim
     return Share(np.broadcast_to(part, shape), np.broadcast_to(whole, shape), empty)
 
@@ -83,7 +83,7 @@ def gap(rates: Values) -> Values:
 class Extremes:
     """A figure that compares the smallest and the largest of the groups' rates."""
 
-    # Of each the largest minus the smallest rate, and their sum; or of one the smallest over the largest.
+    # The sum of each share's largest minus smallest rate; or, for one share, the smallest over the largest.
     shares: tuple[Share, ...]
     ratio: bool = False
 
@@ -95,7 +95,7 @@ class Extremes:
 
 
 P_RULE = Extremes((POSITIVE,), ratio=True)
-# The figures of decisions that two groups attain.
+# The figures of decisions that a pair of groups attains.
 ATTAINED = {"p_rule": POSITIVE, "p_rule_of_negative": NEGATIVE, "delta_tpr": TPR, "delta_fpr": FPR}
 
 
@@ -107,10 +107,10 @@ def accuracy(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight
 def p_rule(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
     """P-Rule, the smallest of the groups' positive rates over the largest (paper, Sec. 2.1).
 
-    ``min over s, s' of P(Ŷ=1 | S=s) / P(Ŷ=1 | S=s')``. Range 0 to 1; 1 is fair (demographic parity). It depends
-    on which class is called 1: 0.8 is the bound of the "four-fifths rule" only where that is the favourable one. If one
-    group is never predicted positive and another is, it is 0; if none is, all rates are equal and it is 1. `y_true` is
-    not used, and is there so that all metrics are called alike.
+    ``min over s, s' of P(Ŷ=1 | S=s) / P(Ŷ=1 | S=s')``. Range 0 to 1; 1 is fair (demographic parity). It depends on
+    which class is called 1: 0.8 is the bound of the "four-fifths rule" only if class 1 is favourable. If one group is
+    never predicted positive and another is, it is 0; if none is, all rates are equal and it is 1. `y_true` is not used;
+    it is there so that all metrics have one signature.
     """
     return float(P_RULE(_compared(_tally(y_true, y_pred, sensitive_features, sample_weight))[0]))
 
@@ -118,7 +118,7 @@ def p_rule(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: 
 def disparate_mistreatment(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_weight: Any = None) -> float:
     """DM = Δ_TPR + Δ_FPR (paper, Sec. 2.1). Range 0 to 2; 0 is fair (equalized odds).
 
-    Of more than two groups each part is attained by a pair of its own.
+    With more than two groups each part has its own pair.
     """
     found = _tally(y_true, y_pred, sensitive_features, sample_weight)
     return _label_gap(found, label=1) + _label_gap(found, label=0)
@@ -139,16 +139,16 @@ def compare_groups(
     Returns
     -------
     DataFrame
-        One row per group: ``count`` (rows that the rate is of), ``rate`` with ``low, high`` (Wilson's 95 % interval;
-        under weights with Kish's effective size), ``ratio`` (to the largest rate of a group that is compared),
-        ``difference`` (to everyone's rate) and ``compared`` (whether the group counts in the extremes). NaN of nobody.
+        One row per group: ``count`` (rows behind the rate), ``rate`` with ``low, high`` (Wilson's 95 % interval; under
+        weights with Kish's effective size), ``ratio`` (to the largest rate of a group that is compared), ``difference``
+        (to everyone's rate) and ``compared`` (whether the group counts in the extremes). NaN for no rows.
     """
     found = _tally(y_true, y_pred, sensitive_features, sample_weight)
     share = {None: POSITIVE, 1: TPR, 0: FPR}[label]
     compared, rates = compared_groups(found.sizes), share.rates(found.counts)
     people = effective_size(share.people(found.counts), share.people(found.squares))
     low, high = wilson_interval(rates * people, people)
-    largest = np.fmax.reduce(rates[compared], initial=0.0)  # whatever is NaN
+    largest = np.fmax.reduce(rates[compared], initial=0.0)  # ignores NaN
     return pd.DataFrame(
         {
             "count": share.people(found.rows).astype(int),
@@ -170,8 +170,8 @@ def extreme_groups(y_true: Any, y_pred: Any, *, sensitive_features: Any, sample_
     -------
     DataFrame
         One row for each of ``p_rule`` (and so for the difference of the rates), ``p_rule_of_negative, delta_tpr,
-        delta_fpr``: ``lowest, lowest_rate, highest, highest_rate``, the groups' values and their rates. Of groups with
-        equal rates the first. A figure that needs a label which a group lacks is left out.
+        delta_fpr``: ``lowest, lowest_rate, highest, highest_rate``, the groups' values and their rates; of equal rates,
+        the first. A figure that needs a label that a group lacks is left out.
     """
     found = _tally(y_true, y_pred, sensitive_features, sample_weight)
     counts, groups = _compared(found)
@@ -203,7 +203,7 @@ def _label_gap(found: Tally, label: int) -> float:
     if empty:
         name = "true" if label else "false"
         raise ValueError(
-            f"Group(s) {empty} have no row with y = {label}, so their {name} positive rate does not exist: "
+            f"Group(s) {empty} have no row with y = {label}, so their {name} positive rate is undefined: "
             "leave them out or merge them with another group."
         )
     return float(gap(share.rates(counts)))
@@ -231,7 +231,7 @@ def impact_table(codes: Any, groups: Sequence[str], selected: Any) -> pd.DataFra
 
 
 class AdverseImpact(NamedTuple):
-    """The lowest rate of the favourable decision beside the highest."""
+    """The lowest rate of the favourable decision against the highest."""
 
     ratio: float
     p_value: float  # of Fisher's exact test, times the number of pairs from which this one was picked

@@ -34,11 +34,11 @@ class Figure:
     """A figure of a model, or of the change from f to g."""
 
     name: str  # its row in `compare_decisions`
-    title: str  # in full; may have the gaps {positive} and {negative}, the names of the outcomes
+    title: str  # in full; may have the placeholders {positive} and {negative}, the names of the outcomes
     meaning: str  # in a sentence or two: tooltip and glossary entry, to which ``glossary.toml`` may add
     # From counts to values over their leading axes: ``(..., groups, label, prediction)`` for a figure of one model,
     # ``(..., groups, label, f, g)`` for one of the change; by group it adds the axis of the groups. A `Share` of people
-    # has Wilson's interval; an `Extremes` leaves out small groups, see `of_counts`.
+    # has Wilson's interval; an `Extremes` leaves out small groups (see `of_counts`).
     formula: Callable[[Counts], Values]
     direction: Literal[1, -1, 0] = 0  # whether more of it is better, less of it, or neither
     percent: bool = False  # whether it is written in percent; its differences are then in points
@@ -61,7 +61,7 @@ class Figure:
     def of_counts(self, counts: Counts, rows: Any = None) -> Values:
         """Its value from counts; an extreme leaves out groups that are too small (`commod.metrics.counts`).
 
-        `rows`: how many each group has; default, what the counts (or the first draw) say, which weights do not.
+        `rows`: how many each group has; by default from the counts (or the first draw), which is wrong with weights.
         """
         return self.formula(self.counted(counts, rows))
 
@@ -73,7 +73,7 @@ class Figure:
             return float(self.of_counts(counts, sizes_of_groups(rows)))
 
     def counted(self, counts: Counts, rows: Any = None) -> Counts:
-        """Of counts, those of the groups that play a part in the figure."""
+        """The counts of the groups that the figure compares."""
         if not isinstance(self.formula, Extremes):
             return counts
         axis = -4 if self.of_change else -3
@@ -118,7 +118,7 @@ class Figure:
         return self.direction * (value - than) > 0
 
     def show(self, value: float) -> str:
-        """A value as it is written everywhere: ``71.9%`` or ``0.569``."""
+        """A value as text: ``71.9%`` or ``0.569``."""
         return _minus(f"{value:{self.format}}")
 
     def show_difference(self, value: float) -> str:
@@ -145,7 +145,7 @@ def _minus(text: str) -> str:
 
 
 def _not_of_counts(counts: Counts) -> Values:
-    raise TypeError("This figure is one of scores, which counts of decisions do not tell.")
+    raise TypeError("This figure needs scores: counts of decisions do not determine it.")
 
 
 _CHANGED = share_of(BEFORE != AFTER)
@@ -343,7 +343,7 @@ class Criterion:
 
     @property
     def key_figures(self) -> list[Figure]:
-        """The key figures of a model that is to meet this criterion: without those of the other criteria."""
+        """The key figures of a model for this criterion, without the figures of other criteria."""
         others = {other.figure_name for other in CRITERIA.values()} - {self.figure_name}
         return [figure for figure in key_figures() if figure.name not in others]
 
@@ -391,12 +391,12 @@ CRITERIA: dict[str, Criterion] = {
 
 
 def key_figures() -> list[Figure]:
-    """Figures that stand wherever a model is summed up, in the order of tables."""
+    """Figures shown in every summary of a model, in the order of tables."""
     return [figure for figure in FIGURES.values() if figure.key]
 
 
 def figure_of(row: str) -> tuple[Figure, int | None]:
-    """The figure behind a row of `compare_decisions`, and the number of its group, if it is one of a group."""
+    """The figure behind a row of `compare_decisions`, and the group's number if the row is of one group."""
     if row in FIGURES and not FIGURES[row].by_group:
         return FIGURES[row], None
     prefix, _, group = row.rpartition("_")
@@ -415,7 +415,7 @@ def title_of(row: str, groups: Sequence[str], outcomes: tuple[str, str]) -> str:
 
 
 def wholes_of_counts(counts: Counts) -> dict[str, float]:
-    """Of each row that is a share of people, of how many; from counts (groups, label, f, g)."""
+    """For each row that is a share of people, of how many; from counts (groups, label, f, g)."""
     found: dict[str, Values] = {}
     for figure in FIGURES.values():
         share, own = figure.formula, counts if figure.of_change else counts.sum(axis=-2)

@@ -1,16 +1,16 @@
 """All figures of a pair (f, g) on one set of rows, with intervals.
 
-Shares have Wilson's intervals, extremes over many groups those below, all others the Bayesian bootstrap.
+Shares have Wilson's intervals, extremes over many groups the intervals below, all others the Bayesian bootstrap.
 
-The smallest of many noisy rates is too small and the largest too large, and bootstrap draws are further out still. So
-a figure that compares extremes is treated as an extreme over all ordered pairs of groups. Each pair has a valid
-interval: Newcombe's (1998) for a difference of rates, Donner and Zou's (2012) for a ratio, both made from the rates'
-own (Wilson 1927). Then
+The smallest of many noisy rates is too small, the largest too large, and bootstrap draws are even further out. So a
+figure that compares extremes is treated as an extreme over all ordered pairs of groups. Each pair has a valid interval:
+Newcombe's (1998) for a difference of rates, Donner and Zou's (2012) for a ratio, both made from the rates' own (Wilson
+1927). Then
 
-- the outer end, where groups are further apart, is the furthest of all pairs' ends: one of them is the true pair, so no
-  more confidence is required of each than of the figure;
-- the inner end, where they are nearer, is the nearest that all pairs allow at once. The confidence of each is raised
-  for as many pairs as may be the extreme one (Bonferroni); pairs that are clearly not are not counted, as in the
+- the outer end, where groups are further apart, is the furthest of all pairs' ends: one of them is the true pair, so
+  each needs no more confidence than the figure;
+- the inner end, where they are closer, is the closest that all pairs allow at once. Each confidence is corrected for
+  the number of pairs that may be the extreme one (Bonferroni); pairs that clearly are not do not count, as in the
   intersection bounds of Chernozhukov, Lee and Rosen (2013).
 
 Measured in docs/results.md.
@@ -85,25 +85,25 @@ def compare_decisions(
     Parameters
     ----------
     sensitive_features : array (n,), or DataFrame or array (n, columns)
-        Any values, missing where the group is not known; of two columns or more, their combinations.
+        Any values, missing where the group is unknown; with several columns, the groups are their combinations.
     sample_weight : array (n,), optional
-        Numbers from 0 on. Whole numbers give the figures of repeated rows; intervals rest on the effective size (Σw)² /
+        Numbers of 0 or more. Whole numbers give the figures of repeated rows; intervals use the effective size (Σw)² /
         Σw² (Kish 1965).
     n_groups : int, optional
-        If `sensitive_features` are codes 0 … n_groups − 1, and −1 where not known: a group without rows then keeps its
+        For `sensitive_features` that are codes 0 … n_groups − 1, or −1 if unknown: a group without rows then keeps its
         number, and its rates are NaN.
     scores, probabilities : (array, array), optional
-        Of f and g: with them, ``auc`` (DeLong's intervals) and ``calibration_within_groups`` stand behind the accuracy.
+        Of f and g; they add ``auc`` (DeLong's intervals) and ``calibration_within_groups`` after the accuracy.
 
     Returns
     -------
     DataFrame
-        One row per figure declared in `commod.metrics.figures`: first those of a model (``accuracy, p_rule, …,
+        One row per figure declared in `commod.metrics.figures`: first the figures of a model (``accuracy, p_rule, …,
         positive_rate_i`` per group), then those of the change (``change_rate, raised_rate`` (0→1), ``lowered_rate``
-        (1→0), ``change_rate_i`` per group, …), whose value for f is that of no change. Columns ``f, g, difference`` (g
-        − f), each with ``_low`` and ``_high``. ``dm`` and its parts are missing if a group lacks a label. Intervals:
-        Wilson's for shares of people, those above for extremes over more than two groups, otherwise `n_bootstrap` draws
-        within group × label, both models on the same draw.
+        (1→0), ``change_rate_i`` per group, …), whose value for f means no change. Columns ``f, g, difference`` (g − f),
+        each with ``_low`` and ``_high``. ``dm`` and its parts are missing if a group lacks a label. Intervals: Wilson's
+        for shares of people, those above for extremes over more than two groups, otherwise `n_bootstrap` draws within
+        group × label, both models on the same draw.
     """
     predictions = {"predictions_f": predictions_f, "predictions_g": predictions_g}
     found = tally(y_true, predictions, sensitive_features, sample_weight, n_groups)
@@ -135,7 +135,7 @@ def compare_decisions(
 
 
 def _kept(pair: tuple[Any, Any], kept: Any, name: str) -> list[Any]:
-    """Of values of f and of g, those of the rows that are counted."""
+    """The values of f and g in the rows that count."""
     same_length(y_true=kept, **{f"{name} of f": pair[0], f"{name} of g": pair[1]})
     return [np.asarray(values)[kept] for values in pair]
 
@@ -196,7 +196,7 @@ def compare_counts(
 def _of_extremes(
     figure: Figure, of_f: Values, of_g: Values, counts: Counts, squares: Counts, rows: Any, confidence: float
 ) -> dict[str, Ends]:
-    """Ends of the intervals of a figure that compares extreme groups, by column; of any other figure, nothing."""
+    """Ends of the intervals of a figure that compares extreme groups, by column; empty for other figures."""
     formula = figure.formula
     if not isinstance(formula, Extremes):
         return {}
@@ -215,8 +215,8 @@ def _of_extremes(
 def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
     """Ends of intervals from (figures, 1 + draws), the figure itself in front.
 
-    The percentiles of the draws, or so many root mean squares around the figure as a normal distribution has, whichever
-    is wider: where a difference of rates is near 0, most draws are larger, as the sample was.
+    The percentiles of the draws or, if wider, the normal interval with the draws' root mean square distance from the
+    figure: where a difference of rates is near 0, most draws are larger, as the sample was.
     """
     figures, draws = values[:, 0], values[:, 1:]
     low, high = np.percentile(draws, [50 * (1 - confidence), 50 * (1 + confidence)], axis=1)
@@ -225,7 +225,7 @@ def _of_draws(values: Values, confidence: float) -> tuple[Values, Values]:
 
 
 def interval_of_extremes(figure: Extremes, counts: Counts, squares: Counts, confidence: float) -> Ends:
-    """The interval of one model's figure, from counts and from those of the squared weights.
+    """The interval of one model's figure, from counts and the counts of squared weights.
 
     A sum of two differences, of different people, is an extreme over pairs of pairs: reaches add up squared.
     """
@@ -308,7 +308,7 @@ def interval_of_difference(of_f: Values, of_g: Values, ends_f: Ends, ends_g: End
 
 
 def change_rate(predictions_f: Any, predictions_g: Any, *, sample_weight: Any = None) -> float:
-    """P(Ŷ ≠ Ŷ^f), the share of decisions that differ. Range 0 to 1; 0 means g decides as f does."""
+    """P(Ŷ ≠ Ŷ^f), the share of decisions that differ. Range 0 to 1; at 0, g decides as f does."""
     f, g = as_binary(predictions_f, "predictions_f"), as_binary(predictions_g, "predictions_g")
     weight = None if sample_weight is None else as_weight(sample_weight)
     same_length(predictions_f=f, predictions_g=g, **({} if weight is None else {"sample_weight": weight}))

@@ -45,7 +45,7 @@ def cross_entropy(z: Array, y: Array, parts: Array | None = None) -> tuple[float
 
 # Some of the rows, and the basis functions of their scores (K, rows).
 Basis = tuple[slice, "Array"]
-# The same of all rows: of one block it is kept, of more each is made anew whenever it is looked at.
+# The same for all rows: a single block is kept; if there are more, each is computed again when it is needed.
 Bases = Iterable[Basis]
 
 
@@ -62,7 +62,7 @@ class AdversaryFit:
 
 
 def questions(sensitive: Array, n_groups: int) -> Array:
-    """What the adversary is asked of each row, 0 or 1, (questions, n): of two groups the second, of more each."""
+    """The answers the adversary has to guess, 0 or 1, (questions, n): for two groups the second, for more each."""
     if n_groups == 2:
         return (sensitive == 1).astype(float)[None]
     return (sensitive == np.arange(n_groups)[:, None]).astype(float)
@@ -71,16 +71,16 @@ def questions(sensitive: Array, n_groups: int) -> Array:
 # A Newton step that moves no logit further than this always leads down: the third derivative of the loss is at most so
 # much times its second, so a step of length s lowers it by at least 1 − (e^s − s − 1)/s² of what its slope promises.
 SHORT = 1.75
-# A group of so many people counts half as much as a large one.
+# A group of this many people counts half as much as a large one.
 SMALL_GROUP = 200
 
 
 def question_weights(people: Array) -> Array:
     """How much each question counts in the adversary's loss, (questions,), from the number of people in each group.
 
-    Of more than two groups, what a score tells about a group of the share π is about π(1 − π) times how far its scores
-    lie apart from the others': the loss would see large groups only, and fairness is about the worst-off. So each
-    question is divided by 4π(1 − π), as if its group were one half of all, and by 2, since two such groups would be
+    With more than two groups, what a score reveals about a group with share π is about π(1 − π) times the distance of
+    its scores from the others'. The loss would see only large groups, but fairness is about the worst-off. So each
+    question is divided by 4π(1 − π), as if its group were half of the people, and by 2, since two such groups would be
     asked about twice. A group of n people counts n/(n + SMALL_GROUP), so that twelve do not steer the model.
     """
     if len(people) == 2:
@@ -95,10 +95,10 @@ class ScoreAdversary:
     """Logistic regression of S on a fixed smooth basis of the score z.
 
     The basis is a constant and `n_centers` Gaussian bumps, equally spaced in t = tanh(z / scale) ∈ (−1, 1): dense
-    around z = 0, where decisions are made, and bounded for any score. The loss, mean cross-entropy plus a small
-    ridge, is convex in the weights, so a few Newton steps find its minimum; by the envelope theorem the gradient of
-    that minimum in z is the partial derivative at the optimum. Long Newton steps are damped by backtracking: undamped,
-    they diverge for large scores and poison every warm start that follows. More than two groups: `GroupAdversary`.
+    around z = 0, where decisions are made, and bounded for any score. The loss, mean cross-entropy plus a small ridge,
+    is convex in the weights, so a few Newton steps find its minimum; by the envelope theorem the gradient of that
+    minimum in z is the partial derivative at the optimum. Long Newton steps are damped by backtracking: undamped, they
+    diverge for large scores and spoil every later warm start. More than two groups: `GroupAdversary`.
 
     Arrays are laid out (K, n), basis functions first: numpy's inner loops then run over the rows. Rows of unknown group
     (−1 in `sensitive`) must have the weight 0. `weight`: how many people each row stands for.
@@ -157,7 +157,7 @@ class ScoreAdversary:
         return AdversaryFit(loss, phi[None], p[None], t, bases, hessian[None])
 
     def guess(self, fit: AdversaryFit, z: Array) -> Array:
-        """h(z) = φ·b(z), the logit of the answer yes to each question, of any scores."""
+        """h(z) = φ·b(z), the logit of the answer yes to each question, at any scores."""
         return fit.phi @ self._basis((np.tanh(z / self.scale) + 1.0) / self.width)
 
     def slope(self, fit: AdversaryFit) -> Array:
@@ -221,7 +221,7 @@ class ScoreAdversary:
 
 @dataclass(frozen=True)
 class _Bases:
-    """Of so many rows that they would take too much memory all at once."""
+    """For more rows than fit into memory at once."""
 
     adversary: ScoreAdversary
     t: Array
@@ -245,10 +245,10 @@ class GroupFit(AdversaryFit):
 
 
 class GroupAdversary(ScoreAdversary):
-    """`ScoreAdversary` for several questions at once, one group against the rest each, weighed by `question_weights`.
+    """`ScoreAdversary` for several questions at once: each group against the rest, weighted by `question_weights`.
 
     The basis changes little within a bin of the score. Sums over bins steer the Newton steps and give the Hessians; the
-    gradient over the rows says where they end, so that bins cost no digit.
+    gradient over the rows decides where they end, so binning costs no precision.
     """
 
     def __init__(self, sensitive: Array, n_groups: int, weight: Array | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The deployed model f, whatever it is, as one logit per row; and those that the command line and the app offer."""
+"""The deployed model f, of any kind, as one logit per row; and the models that the command line and the app offer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -79,7 +79,7 @@ def check_base_model(base_model: BaseModel, classes: np.ndarray) -> None:
 def base_logits(base_model: BaseModel, X: Any, base_scores: Any = None) -> Array:
     """Logit of f for each row of X, from given scores, a column of X, a function, or a fitted classifier.
 
-    Without ``predict_proba`` (SVC, LinearSVC) that is ``decision_function``, which has the right sign.
+    Without ``predict_proba`` (SVC, LinearSVC) it is ``decision_function``, which has the right sign.
     """
     n_rows = X.shape[0]
     if base_scores is not None:
@@ -99,7 +99,7 @@ def base_logits(base_model: BaseModel, X: Any, base_scores: Any = None) -> Array
 
 
 def _asked(f: Callable[[Any], Any], X: Any) -> Any:
-    """What f answers, asked for some rows at a time: it may need far more memory than they take."""
+    """The answers of f, for some rows at a time: it may need far more memory than the rows."""
     try:
         if len(X) <= WHOLE:
             return f(X)
@@ -131,7 +131,7 @@ BASE_MODELS: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "random_forest": (
         "Random forest",
-        # Leaves of 20 rows: grown to purity, a forest is certain of its own training rows, on which g is trained too.
+        # Leaves of 20 rows: a forest grown to purity is certain of its training rows, and g is trained on them, too.
         lambda: RandomForestClassifier(n_estimators=100, min_samples_leaf=20, random_state=0),
     ),
 }

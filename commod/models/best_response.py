@@ -1,13 +1,13 @@
 """The default solver: exact best response of the adversary, Newton steps on r, followed from g = f to the target.
 
-The listing of the paper lets r and its adversary take turns, thousands of them, and where they stand at the end depends
-on the learning rates and the seed. Here the adversary is solved at every step (`ScoreObjective`), so what is left is a
-smooth function of θ = (c, v) with r(x) = c + v·x, plus a Lasso on v. An affine update has a second such block of
-weights, for the shift s(x) = a·(d + u·x), with a constant a that gives both blocks one unit (`shift_unit`). Scores of
-people whom the update may not act on are constants beside θA. The function is followed along λ_fair from r ≡ 1 up to
-its target, each point warm-started from the last. It has many local minima: at every value of `SCHEDULE` the solver
-jumps to where the loss may be lower (`Levels`), follows Newton's steps from there, and goes on from the lowest point
-found, the same for every later target, so that neighbouring settings give neighbouring models.
+In the paper's listing r and its adversary take thousands of turns, and where they end depends on the learning rates and
+the seed. Here the adversary is solved at every step (`ScoreObjective`), which leaves a smooth function of θ = (c, v)
+with r(x) = c + v·x, plus a Lasso on v. An affine update has a second such block of weights, for the shift s(x) = a·(d +
+u·x), with a constant a that gives both blocks one unit (`shift_unit`). Scores of people whom the update may not act on
+are constants beside θA. The function is followed along λ_fair from r ≡ 1 up to its target, each point warm-started from
+the last. It has many local minima: at every value of `SCHEDULE` the solver jumps to where the loss may be lower
+(`Levels`), follows Newton's steps from there, and goes on from the lowest point found, the same for every later target,
+so that neighbouring settings give neighbouring models.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from commod.models.training import (
 
 # λ_fair values that every fit passes on its way up; part of the definition of the result.
 SCHEDULE = (0.5, 1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 6.5, 8.0)
-# Such a value only leads to the next: it is solved until a step promises less than this.
+# These values only lead to the next one: each is solved until a step promises less than this.
 SCHEDULE_TOL = 1e-4
 MAX_STEPS = 100
 # With more rows than this the schedule is solved on a fixed random sample of as many, and only the target is solved on
 # all rows: a few Newton steps instead of dozens.
 SAMPLE_ROWS = 8192
-# With more features than this the schedule is solved on as many, those that the adversary pulls on hardest at g = f;
-# only the target is solved on all of them.
+# With more features than this the schedule is solved on this many, the ones that the adversary pulls on hardest at g =
+# f; only the target is solved on all of them.
 SAMPLE_FEATURES = 256
-# Of a target that is solved on so many: minima that lie side by side differ by more than this.
+# For targets with many features (`WIDE`): neighbouring minima differ by more than this.
 WIDE_TOL = 1e-6
 # Keeps the weights unique where features are linearly dependent (the levels of a category are) and nothing else
 # decides between them; too small to be seen in any score.
@@ -60,7 +60,7 @@ FAR, FAR_START = 2.5, 0.5
 MAX_ROUNDS = 8
 # A jump may promise this much less than the loss here: Newton's steps from there are still to come.
 SLACK = 0.002
-# Two minima nearer than this count as equal, and the one that the slider came by stays.
+# Two minima closer than this count as equal, and the solver stays at the one it came from.
 MIN_GAIN = 1e-6
 # A start is given up once Newton's next step, this many times over, would not get below the best loss known.
 PATIENCE = 1.5
@@ -169,7 +169,7 @@ PRICES = "prices"
 
 @dataclass(frozen=True)
 class _PathProblem:
-    """What is solved along λ_fair: on all rows, and on the sample (and the few features) of the schedule."""
+    """What is solved along λ_fair: on all rows, and on the schedule's sample of rows (and features)."""
 
     made_for: tuple[TrainingData, LossWeights, Any]
     problem: LinearProblem
@@ -178,13 +178,13 @@ class _PathProblem:
     solved: dict[StageKey, Any]
 
     def fits(self, data: TrainingData, weights: LossWeights, ratio_norm: Any) -> bool:
-        """Whether it was made for these data and this setting, whatever λ_fair is."""
+        """Whether it was made for these data and this setting, at any λ_fair."""
         known, at, norm = self.made_for
         same_setting = replace(at, fair=0.0) == replace(weights, fair=0.0) and np.array_equal(norm, ratio_norm)
         return same_setting and known.equals(data)
 
     def widened(self, point: _Point) -> _Point:
-        """A point of the sampled as one of the whole problem: features that the sampled left out have no weight."""
+        """A point of the sampled problem as one of the whole: features that the sample left out have no weight."""
         blocks = point.theta.reshape(-1, self.sampled.width)
         theta = np.zeros((len(blocks), self.problem.width))
         theta[:, 0], theta[:, 1 + self.columns] = blocks[:, 0], blocks[:, 1:]
@@ -194,19 +194,19 @@ class _PathProblem:
 class WarmStart:
     """What has been solved along λ_fair on one data set, at one setting of everything else.
 
-    Every fit follows the same schedule, so a second λ_fair need not solve it again, nor another number of concepts at
-    the same λ_fair anything. Pass one (empty) object to several fits that differ in these two only; each gives exactly
-    what it would give alone. An object that does not match the data or the setting is filled anew. What depends on the
-    rows alone (their encoding) is kept while the same objects are passed as X, y and so on; do not change them
-    meanwhile.
+    Every fit follows the same schedule, so a second λ_fair does not solve it again, and another number of concepts at
+    the same λ_fair solves nothing. Pass one (empty) object to several fits that differ only in these two; each gives
+    exactly what it would give alone. An object that does not match the data or the setting is filled again. What
+    depends only on the rows (their encoding) is kept while the same objects are passed as X, y and so on; do not change
+    them meanwhile.
 
     Parameters
     ----------
     solved : dict, optional
-        ``solved`` of another such object for equal data at an equal setting, which is not checked. It is small; the
-        object itself holds the rows.
+        ``solved`` of another such object for the same data and setting, which is not checked. It is small; the object
+        itself holds the rows.
     beside : WarmStart, optional
-        Another one: what depends on the rows alone is shared with it.
+        Another `WarmStart`, with which this one shares what depends only on the rows.
     """
 
     def __init__(self, solved: Mapping[StageKey, Any] | None = None, *, beside: WarmStart | None = None) -> None:
@@ -321,7 +321,7 @@ def _append(solution: Solution, problem: LinearProblem, point: _Point) -> None:
 
 
 def _better_than_f(problem: LinearProblem, point: _Point, lambda_fair: float) -> _Point:
-    """The point, or g = f where the loss ranks that higher: never hand out less than f."""
+    """The point, or g = f if its loss is lower: never return a model worse than f."""
     at_f = problem.terms(problem.start, problem.identity, lambda_fair)
     if at_f["objective"] >= point.terms["objective"]:
         return point
@@ -382,7 +382,7 @@ def _newton(
     """Proximal Newton with backtracking from `start` (score terms `known`); ends once it cannot get below `beat`."""
     theta = start.theta
     steps: list[Terms] = []
-    # Evaluated anew even if the last stage's steps had it: a path resumed from memory then goes on to the last digit
+    # Evaluated again even if the last stage had it: a path resumed from memory then continues to the last digit
     # alike.
     state = known or problem.objective.evaluate(problem.scores(theta), start.phis)
     terms = problem.terms(state, theta, lambda_fair)

@@ -1,4 +1,4 @@
-"""What COMMOD and its competitors share: tables checked, f in whatever form, and scikit-learn's contract."""
+"""What COMMOD and its competitors share: checks of tables, f in any form, and scikit-learn's contract."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Given:
     sensitive: Array | None  # (n,) number of the group, −1 where it is not known
     groups: np.ndarray | None
     weight: Array | None = None  # (n,) how much each row counts, more than 0; None: all alike
-    rows: np.ndarray | None = None  # which of the rows that were handed in these are; None: all
+    rows: np.ndarray | None = None  # which of the given rows these are; None: all
 
     def those(self, values: Any) -> Any:
-        """Of values for the rows that were handed in, those of these rows."""
+        """From values for all given rows, the values of these rows."""
         return values if values is None or self.rows is None else _safe_indexing(values, self.rows)
 
 
@@ -42,7 +42,7 @@ NOBODY = "fit was called without sensitive_features, so there is no one to be fa
 
 
 def warn_caller(sentence: str) -> None:
-    """Warn whoever called `fit`, which calls this."""
+    """Warn at the line that called `fit`, which calls this."""
     warnings.warn(sentence, UserWarning, stacklevel=3)
 
 
@@ -53,7 +53,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
     line_: float  # the logit of its cut-off
 
     def _given(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any = None) -> Given:
-        """The arguments, checked; rows that do not count (with a weight of 0) are left out of all of them."""
+        """The checked arguments, without rows of weight 0."""
         return self._those_given(self._validated(X, reset=True), y, sensitive_features, sample_weight)
 
     def _those_given(self, frame: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Given:
@@ -75,7 +75,7 @@ class TabularClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(X, pd.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
-        # Gaps may be there: the edit fills them in as its encoder says, and f is given what it was trained on.
+        # There may be gaps: the edit's encoder fills them, and f gets what it was trained on.
         array = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan")
         return check_array(array, dtype=float, ensure_all_finite="allow-nan")
 
@@ -110,7 +110,7 @@ class EditedModel(TabularClassifier):
         return float(1.0 / (1.0 + np.exp(-self.line_)))
 
     def _base(self, given: Given, y: Any, base_scores: Any) -> tuple[BaseModel, Array, float]:
-        """The f in use (trained here if there is none), its logits less that of its cut-off, and the latter."""
+        """The f in use (trained here if there is none), its logits minus the cut-off's, and the cut-off's logit."""
         base_model = self.base_model
         frame = self._seen_by_base(given.X, base_model)
         y, base_scores = given.those(y), given.those(base_scores)
@@ -128,7 +128,7 @@ class EditedModel(TabularClassifier):
         return base_logits(self.base_model_, self._seen_by_base(X, self.base_model_), base_scores) - self.line_
 
     def _seen_by_base(self, X: Any, base_model: BaseModel) -> Any:
-        """What of X is handed to f."""
+        """The part of X that f gets."""
         return X
 
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:

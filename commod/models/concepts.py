@@ -18,7 +18,7 @@ from commod.models.adversary import Array
 from commod.models.rescaler import LinearRescaler
 from commod.models.training import Solution
 
-# Levels of one category belong together: they are this much nearer to each other than their correlation says.
+# Levels of one category belong together: they count as this much closer than their correlation says.
 SAME_CATEGORY = 0.25
 
 
@@ -42,21 +42,21 @@ def feature_distances(X: Array, origin: list[object], weight: Array | None = Non
 
 
 def group_features(mass: Array, distance: Array, k: int) -> list[np.ndarray]:
-    """Group all features into k concepts, as index arrays, whatever weights they will get.
+    """Group all features into k concepts, as index arrays, independently of their weights.
 
     Agglomerative clustering in which joining a and b costs m_a·m_b/(m_a + m_b)·distance (Ward's criterion with masses,
     average linkage). The mass of a feature is how hard the adversary pulls on it at g = f: a feature that does not
-    matter to fairness joins its nearest neighbour at next to no cost, and what is left apart at the end both matters
-    and is far apart. Neither mass nor distance depends on the λ's, so the concepts keep their identity along every
-    slider but k; and k + 1 concepts are k concepts with one of them split in two.
+    matter to fairness joins its nearest neighbour almost for free, so the features that stay apart both matter and are
+    far apart. Neither mass nor distance depends on the λ's, so concepts stay the same along every slider but k; and k +
+    1 concepts are k concepts with one of them split in two.
     """
     groups = {i: [i] for i in range(len(mass))}
     # A mass of exactly 0 (a constant column) would make every join free.
     mass = mass + 1e-9 * (mass.max(initial=0.0) or 1.0)
     near = distance.copy()
     np.fill_diagonal(near, np.inf)
-    # What each group's cheapest join costs, and with whom. A join makes no other cheaper, but for rounding: what was
-    # known is a bound from below, looked at again when its turn comes, so that all takes about d² steps, not d³.
+    # The cost and partner of each group's cheapest join. A join makes no other cheaper, except for rounding: old costs
+    # are lower bounds, checked again when their turn comes, so all of this takes about d² steps, not d³.
     cost = near * (mass[:, None] * mass / (mass[:, None] + mass))
     partner = cost.argmin(axis=1)
     cheapest = cost[np.arange(len(mass)), partner]
@@ -94,7 +94,7 @@ def unit_concepts(weights: Array, groups: list[np.ndarray], k: int) -> tuple[Arr
 
 
 def orient(directions: Array, strengths: Array) -> tuple[Array, Array]:
-    """Turn each concept so that its weight in r is negative: the more of it, the more f's decision is taken back.
+    """Turn each concept so that its weight in r is negative: a higher value takes f's decision back further.
 
     A direction turns only as the weights do: no sign jumps along a slider.
     """

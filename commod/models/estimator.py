@@ -25,7 +25,7 @@ from commod.models.threads import single_threaded
 from commod.models.training import LossWeights, Solution, StepCallback, TrainingData
 from commod.models.validation import allowed_columns, check_choice, check_settings, loss_weights, solver_options
 
-# Weights of this mean or more are those of a survey rather than numbers of rows.
+# Weights with a mean of this or more come from a survey rather than from counting rows.
 MANY_PEOPLE = 10
 
 
@@ -35,8 +35,8 @@ class Commod(EditedModel):
 
     r(x) is linear through k sparse, diverse concepts and starts at r ≡ 1, where g = f. Training minimises L_Y −
     λ_fair·L_S + λ_ratio·‖r−1‖² + λ_concepts·(sparsity + diversity) (paper, Eq. 5; the modules of this package name the
-    corrections). L_S is the loss of an adversary that reads the sensitive attribute from the new score. `fit` alone
-    uses the sensitive attribute; `predict` neither needs nor accepts it.
+    corrections). L_S is the loss of an adversary that reads the sensitive attribute from the new score. Only `fit` uses
+    the sensitive attribute; `predict` neither needs nor accepts it.
 
     Parameters
     ----------
@@ -46,19 +46,19 @@ class Commod(EditedModel):
         `fit` gets `base_scores`. `clone` keeps a fitted model fitted.
     threshold : float, "budget", "budget:0.2" or None
         f and g decide positively above this probability. With t its logit, g(x) = σ(t + r(x)·(logit f(x) − t)), so that
-        r ≡ 1 keeps every score and decision of f. "budget": the share of positive decisions on the training rows is
-        that of positive labels, or the share named. None: f's own cut-off, usually one half.
+        r ≡ 1 keeps every score and decision of f. "budget": as many positive decisions on the training rows as positive
+        labels, or the share given. None: f's own cut-off, usually one half.
     lambda_fair : float, default 2.0
         Weight of fairness. At 0, g = f. Any value above 0 also brings in L_Y, so scores move at once: at 0.001 by about
         0.01 on average, up to 0.07 on law_school and 0.27 on compas (ten splits).
     lambda_ratio : float, default 0.05
-        Weight of staying near f.
+        Weight of staying close to f.
     lambda_concepts : float, default 0.01
         Weight of the concept terms. Its unit is the adversary's strongest pull on any weight, so that one value means
         the same on every data set; at λ_concepts ≥ λ_fair no weight moves for the sake of fairness. On law_school at
         λ_fair 4, from 0.01 to 1, P-Rule on test goes from 0.67 to 0.84.
     n_concepts : int, default 2
-        k, the number of concepts that r is read into. A larger k is a finer reading and adds no power.
+        k, the number of concepts into which r is split for reading. A larger k adds detail but no power.
     fairness : {"demographic_parity", "equalized_odds"}
     update : {"ratio", "affine", "decisions"}, default "ratio"
         "ratio" multiplies f's logit by r, as in the paper: a decision changes where r < 0. "affine" adds a shift s(x),
@@ -68,29 +68,29 @@ class Commod(EditedModel):
         `lambda_fair` is a target there (0: f's own fairness on the training rows, 5: halfway, 10: parity), and a change
         costs 20·`lambda_ratio` errors. "affine" and "decisions" need the default `rescaler` and `solver`.
     max_changes : int or float, optional
-        Budget of ``update="decisions"``: a number of training rows, or a share of them (below 1). g is the fairest
-        model on the way to `lambda_fair` within it.
+        Budget for ``update="decisions"``: a number of training rows, or a share of them (below 1). g is the fairest
+        model on the way to `lambda_fair` that keeps to it.
     direction : {"both", "improve", "worsen"}, default "both"
-        "improve" updates only people whom f decides unfavourably, so nobody loses the favourable decision; "worsen"
-        only the others. Every other score stays f's own. Needs the default `rescaler` and `solver`.
+        "improve" updates only people with f's unfavourable decision, so nobody loses the favourable one; "worsen"
+        updates only the others. All other scores stay f's own. Needs the default `rescaler` and `solver`.
     favourable : label, optional
-        The favourable label, for `direction`; default, the positive one.
+        The favourable label, for `direction`; by default the positive one.
     features : list of columns of X, optional
-        What r (and s) may use; default, all. f keeps using what it used. An array has the columns "x0", "x1" …
+        What r (and s) may use; by default everything. f keeps using what it used. An array has columns "x0", "x1" …
     ratio_norm : {"identity", "fisher"} or array of shape (n_rows,)
-        Metric of ‖r−1‖²; an array weighs the instances.
+        Metric of ‖r−1‖²; an array gives each instance a weight.
     rescaler : {"linear", "mlp"}
         "mlp" is the paper's comparison of architectures: it has no concepts.
     solver : {"best_response", "adversarial"}
         "best_response" solves the adversary at every step and follows λ_fair up from g = f: deterministic and fast.
-        "adversarial" is the listing of the paper.
+        "adversarial" is the paper's own listing.
     sparsity_weight, diversity_weight : float, default 1.0
-        Multiply λ_concepts in the two concept terms.
+        Factors of λ_concepts in the two concept terms.
     solver_options : dict, optional
         "best_response": ``tol`` (linear), ``width``, ``max_iter`` (mlp). "adversarial": ``epochs, batch_size,
         learning_rate, adversary_learning_rate, adversary_width, adversary_steps, warmup_epochs`` (and ``width``).
     random_state : int, default 0
-        Seed of "adversarial" and "mlp". The default solver for a linear r has nothing random in it.
+        Seed of "adversarial" and "mlp". The default solver for a linear r uses no randomness.
 
     Attributes
     ----------
@@ -103,14 +103,14 @@ class Commod(EditedModel):
     shift_concepts_, shift_weights_, shift_coef_, shift_intercept_
         The same of the shift. A high value raises the score; weights are 0 or positive. No columns without a shift.
     feature_groups_ : list of arrays
-        Numbers of the encoded features of each concept, also of those without weight.
+        Indices of the encoded features of each concept, including those without weight.
     path_, history_ : DataFrame
         The points from g = f to the target (λ_fair, loss terms, key figures on the training rows), and the loss terms
         after every step.
     converged_, stopped_ : bool
         Whether the solver converged, and whether a callback stopped it.
     classes_, groups_ : ndarray
-        The labels, of which the second counts as 1, and the values of the sensitive attribute.
+        The labels (the second counts as 1) and the values of the sensitive attribute.
     base_model_, threshold_, encoder_
         The f that is used, the probability above which f and g decide positively, and the `TabularEncoder` of r.
 
@@ -163,7 +163,7 @@ class Commod(EditedModel):
         Parameters
         ----------
         X : DataFrame (of pandas or polars) or array (n, d)
-            What f was given; categories may be strings or pandas categories. f gets gaps untouched; r fills them in as
+            What f was given; categories may be strings or pandas categories. f gets gaps untouched; r fills them as
             `TabularEncoder` says.
         y : array (n,)
             Two labels of any type; the second in sorted order is the positive one.
@@ -173,8 +173,8 @@ class Commod(EditedModel):
         base_scores : array (n,), optional
             f's probabilities for these rows, instead of asking `base_model`.
         sample_weight : array (n,), optional
-            How much each row counts, in f (if it is trained here), in the loss and in ``path_``. A whole number stands
-            for so many copies of the row (nearly so beyond `SAMPLE_ROWS` rows, where the path is solved on a sample).
+            How much each row counts, in f (if it is trained here), in the loss and in ``path_``. A whole number counts
+            as that many copies of the row (nearly so beyond `SAMPLE_ROWS` rows, where the path is solved on a sample).
         callback : callable, optional
             ``callback(step, n_steps, terms)`` after every step. A true answer ends training and keeps the model reached
             so far; an exception leaves this object as it was.
@@ -208,7 +208,7 @@ class Commod(EditedModel):
         ratio_norm = self.ratio_norm if isinstance(self.ratio_norm, str) else given.those(np.asarray(self.ratio_norm))
         derive = warm_start.derive
         with single_threaded():
-            # Before the solver, whose matrices are as large as that of this.
+            # Before the solver, whose matrices are as large as this one.
             distances = derive("distances", (encoded,), lambda: feature_distances(encoded, origins, given.weight))
             solution = self._solve_for(origins, data, weights, ratio_norm, callback, warm_start)
             reading = read_concepts(solution, distances, encoder.feature_names_out_, self.n_concepts, derive)
@@ -226,7 +226,7 @@ class Commod(EditedModel):
         return self
 
     def _solve_for(self, origins: list[object], data: TrainingData, *how: Any) -> Solution:
-        """The solution for the features that r may use, as one for all of them."""
+        """The solution for the features that r may use, extended to all features."""
         if self.features is None:
             return self._solve(data, *how)
         columns, warm_start = allowed_columns(self, origins), how[-1]
@@ -246,7 +246,7 @@ class Commod(EditedModel):
             with warm_start.prices(data, weights) as path:
                 return solve_prices(path, weights.fair, callback, self._budget(data))
         if weights.fair == 0 or (self.solver, self.rescaler) == ("best_response", "linear"):
-            # λ_fair = 0 asks for no fairness: g = f, the first point of the path, whatever the solver.
+            # λ_fair = 0 asks for no fairness: g = f, the first point of the path, with any solver.
             tol = options.get("tol", 1e-9)
             return solve_linear(data, weights, ratio_norm, tol=tol, callback=callback, warm_start=warm_start)
         options |= {"random_state": int(self.random_state), "callback": callback}
@@ -290,7 +290,7 @@ class Commod(EditedModel):
 
     @property
     def decides(self) -> bool:
-        """Whether r·logit f + s says who is flipped, and no more: ``update="decisions"``."""
+        """Whether r·logit f + s only says who is flipped: ``update="decisions"``."""
         return self.has_shift and self.rescaler_.mirror is not None
 
     def ratio(self, X: Any, *, base_scores: Any = None) -> Array:
@@ -298,7 +298,7 @@ class Commod(EditedModel):
         return self.ratio_and_shift(X, base_scores=base_scores)[0]
 
     def ratio_and_shift(self, X: Any, *, base_scores: Any = None) -> tuple[Array, Array]:
-        """r(x) and s(x) of each row; a decision changes where r·logit f + s has another sign than logit f.
+        """r(x) and s(x) of each row; a decision changes where r·logit f + s and logit f have different signs.
 
         They are 1 and 0 where `direction` keeps the update from acting.
         """
@@ -318,7 +318,7 @@ class Commod(EditedModel):
         return self._probabilities(self.decision_function(X, base_scores=base_scores))
 
     def predict(self, X: Any, *, base_scores: Any = None) -> np.ndarray:
-        """Decisions of g: the positive class where g(x) > threshold_, which leaves a tie with the negative one."""
+        """Decisions of g: the positive class where g(x) > threshold_, so a tie is negative."""
         return self._classes(self.decision_function(X, base_scores=base_scores))
 
     def staged_predict(self, X: Any, *, base_scores: Any = None) -> Iterator[np.ndarray]:

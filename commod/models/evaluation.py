@@ -20,7 +20,7 @@ from commod.models.threshold import logit_of_threshold
 
 
 def evaluate(task: Task, f: BaseModel, g: Any, rows: Split) -> pd.DataFrame:
-    """Accuracy, fairness and changes of f and of g on `rows`, with 95 % intervals; f decides at the cut-off of g.
+    """Accuracy, fairness and changes of f and g on `rows`, with 95 % intervals; f decides at g's cut-off.
 
     Parameters
     ----------
@@ -64,14 +64,14 @@ def evaluate(task: Task, f: BaseModel, g: Any, rows: Split) -> pd.DataFrame:
 
 
 def figures_of(frame: pd.DataFrame, model: str) -> dict[str, float]:
-    """The figures of one model (``"f"`` or ``"g"``) out of `evaluate`'s frame, as plain numbers; not of the change."""
+    """The figures of one model (``"f"`` or ``"g"``) from `evaluate`'s frame, as plain numbers, without the changes."""
     # The rates of positive decisions tell their largest difference.
     left_out = "demographic_parity_difference"
     names = [name for name in frame.index if name != left_out and not figure_of(name)[0].of_change]
     return {name: float(frame.loc[name, model]) for name in names}
 
 
-# Of what f's AUC is above one half, g keeps less than this share: it hardly tells people apart any more.
+# If g keeps less than this share of f's AUC above one half, it hardly tells people apart any more.
 KEPT_EDGE = 0.5
 
 
@@ -80,7 +80,7 @@ class CollapseWarning(UserWarning):
 
 
 def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") -> list[str]:
-    """A sentence for each sign that g has collapsed; margins are logits minus that of the cut-off."""
+    """A sentence for each sign that g has collapsed; margins are logits minus the cut-off's."""
     f, g = np.asarray(margin_f, dtype=float), np.asarray(margin_g, dtype=float)
     found = []
     auc_f, auc_g = auc_of(f, y), auc_of(g, y)
@@ -93,7 +93,7 @@ def collapse_in_words(y: Any, margin_f: Any, margin_g: Any, subject: str = "g") 
 
 
 def overturned_in_words(before: Any, after: Any, subject: str = "g") -> list[str]:
-    """A sentence if more decisions (true and false) change than by deciding everybody alike; else none."""
+    """A sentence if more decisions (true and false) change than if everybody were decided alike; otherwise none."""
     before, after = np.asarray(before), np.asarray(after)
     changed, trivial = float((before != after).mean()), float(min(before.mean(), 1 - before.mean()))
     if not changed > trivial > 0:
@@ -104,13 +104,13 @@ def overturned_in_words(before: Any, after: Any, subject: str = "g") -> list[str
     ]
 
 
-# Set for the thread that fits. Warning filters are shared by all threads, and those of a server fit side by side.
+# Set for the thread that fits. All threads share the warning filters, and a server's threads fit side by side.
 _is_judged_elsewhere: ContextVar[bool] = ContextVar("is_judged_elsewhere", default=False)
 
 
 @contextmanager
 def judged_elsewhere() -> Iterator[None]:
-    """Fit without warnings about the result, for those who look at it themselves."""
+    """Fit without warnings about the result, for callers who check it themselves."""
     before = _is_judged_elsewhere.set(True)
     try:
         yield
@@ -119,6 +119,6 @@ def judged_elsewhere() -> Iterator[None]:
 
 
 def warn_of_result(sentence: str, kind: type[UserWarning]) -> None:
-    """Warn of a model that was fitted, unless whoever called `fit` looks at it."""
+    """Warn about a fitted model, unless the caller of `fit` checks it."""
     if not _is_judged_elsewhere.get():
         warnings.warn(sentence, kind, stacklevel=3)

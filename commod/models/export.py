@@ -1,4 +1,4 @@
-"""A fitted COMMOD model as plain data, for `commod.portable` to read where there is nothing but numpy."""
+"""A fitted COMMOD model as plain data, for `commod.portable` to read with numpy alone."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,17 +33,17 @@ def to_portable(
 ) -> dict[str, Any]:
     """The model as data that `json.dumps` takes, in the format that `commod.portable` describes.
 
-    Encoder and ratio are always in it, the shift if there is one, and f where it can be written down: a logistic
-    regression, a random forest or a histogram gradient boosting, alone or in a Pipeline behind a `TabularEncoder`, or
-    behind a `StandardScaler`, a `SimpleImputer` or both. A function, an array of scores or any other model cannot; the
-    file then says so, and its reader asks for f's probabilities.
+    It always has encoder and ratio, the shift if there is one, and f if it can be written: a logistic regression, a
+    random forest or a histogram gradient boosting, alone or in a Pipeline behind a `TabularEncoder`, or behind a
+    `StandardScaler`, a `SimpleImputer` or both. For a function, an array of scores or any other model the file says so,
+    and its reader asks for f's probabilities.
 
     Parameters
     ----------
     g : Commod
         Fitted, with ``rescaler="linear"``.
     about : mapping of str to str, optional
-        Texts to go along.
+        Texts to store with the model.
     contract : tuple of ColumnRule, optional
         How the cells of a raw row become what `g` was fitted on, such as ``task.contract``: a row of text from the file
         then gives the score of `g`. Without it, rows must hold what X held; gaps are filled as the encoder of `g` does
@@ -52,7 +52,7 @@ def to_portable(
     Raises
     ------
     ValueError
-        If r is a network, or a column's name or level is neither text, number nor truth value.
+        If r is a network, or a column's name or level is not text, a number or a truth value.
     """
     check_is_fitted(g, "rescaler_")
     if not isinstance(g.rescaler_, LinearRescaler):
@@ -99,7 +99,7 @@ def _concepts(directions: pd.DataFrame, weights: pd.Series) -> list[dict[str, An
 
 
 def portable_json(g: Commod, **given: Any) -> str:
-    """`to_portable` as strict JSON; every number is written so that it is read back to the last digit."""
+    """`to_portable` as strict JSON; every number is read back to the last digit."""
     return json.dumps(to_portable(g, **given), allow_nan=False, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 

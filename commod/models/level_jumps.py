@@ -1,8 +1,8 @@
 """Where else to look for a lower loss: the people of one level of a category, moved together.
 
-Many of the local minima of COMMOD's loss differ in which side of one half such a level lies on: between the two sides
-its scores would have to pass 0, where all people look alike and no gradient points on. Newton steps do not cross
-there; a jump does.
+Many local minima of COMMOD's loss differ in the side of one half on which such a level lies. To change sides its scores
+would have to pass 0, where all people look alike and no gradient leads further. Newton steps do not cross that point; a
+jump does.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from commod.models.objective import ScoreObjective, ScoreState
 
 # The mean r that a level is moved to: well below 0 (all its decisions change) up to more than f's own certainty.
 PLACES = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
-# A level whose mean r is nearer to a place than this is there already.
+# A level whose mean r is closer to a place than this is already there.
 NEAR = 0.2
 # Scores between which the loss of a row is looked up; beyond them it counts as at the end.
 SCORES = np.linspace(-16.0, 16.0, 801)
@@ -28,7 +28,7 @@ class Jumps:
     weight: NDArray[np.intp]  # place in θ of the level's weight
     by: Array  # what is added to it
     constant: Array  # what is added to c
-    gain: Array  # what L_Y − λ_fair·L_S falls by if the adversary does not answer
+    gain: Array  # by how much L_Y − λ_fair·L_S falls if the adversary does not respond
 
     def __len__(self) -> int:
         return len(self.gain)

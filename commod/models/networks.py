@@ -1,8 +1,8 @@
 """The networks of the paper in torch, its concept losses, and two trainings.
 
 `solve_mlp` is the best response for a ratio that is a small ReLU network (the paper's architecture comparison, Fig. 8).
-`train_adversarial` is the listing of the paper (Algorithm 1), kept for comparison: minibatches, a random start and an
-adversary that is always a step behind move its result from seed to seed, and it takes thousands of steps.
+`train_adversarial` is the paper's listing (Algorithm 1), kept for comparison: with minibatches, a random start and an
+adversary that is always a step behind, its result depends on the seed, and it takes thousands of steps.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ _seeding = Lock()
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Make networks inside, one at a time: the generator belongs to the process, and is put back as it was."""
+    """Make networks inside, one at a time: the generator belongs to the process and is restored afterwards."""
     with _seeding, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield

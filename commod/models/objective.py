@@ -84,9 +84,9 @@ class ScoreObjective:
     y is any pair of functions of z, one for y = 0 and one for y = 1, so the problem falls apart into the two strata
     and costs no more. Rows must come sorted by stratum; `order` gives the permutation.
 
-    Where f's cut-off is not one half, z is measured from it, and L_Y is that of the probability σ(z + line): without
-    the line it would pull the decisions back to one half. Rows of unknown group (−1 in `sensitive`) count in L_Y alone.
-    `weight`: how many people each row stands for.
+    If f's cut-off is not one half, z is measured from it, and L_Y uses the probability σ(z + line): without the line it
+    would pull decisions back to one half. Rows of unknown group (−1 in `sensitive`) count only in L_Y. `weight`: how
+    many people each row stands for.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class ScoreObjective:
         self.line = line
         self.n = len(y)
         self.n_groups = n_groups
-        # Weights of a mean of 1: of the rows in L_Y, and in L_S, where they are `asked` times those in L_Y.
+        # Weights with a mean of 1: of the rows in L_Y, and in L_S, where they are `asked` times those in L_Y.
         self.weight = None if weight is None else weight / weight.mean()
         self.parts = None if self.weight is None else self.weight / self.weight.sum()
         known = sensitive >= 0
@@ -187,9 +187,9 @@ class ScoreObjective:
     def newton_terms(self, state: ScoreState, lambda_fair: float, A: DesignMatrix) -> NewtonTerms:
         """Gradient and Hessian in θ where z = θA, with A of shape (D, n).
 
-        With φ*(z) the adversary's optimum, d²/dz² of −L_S is −L_zz + L_zφ L_φφ⁻¹ L_φz: the curvature of the
-        adversary's loss at fixed φ, and what its answering back adds. The large product of the Hessian is in single
-        precision: it only steers the steps, while the gradient decides where they end.
+        With φ*(z) the adversary's optimum, d²/dz² of −L_S is −L_zz + L_zφ L_φφ⁻¹ L_φz: the curvature of the adversary's
+        loss at fixed φ, and what its response adds. The large product of the Hessian is in single precision: it only
+        steers the steps, while the gradient decides where they end.
         """
         gradient_z = _counted(state.probability - self.y, self.weight)
         curvature_z = _counted(state.probability * (1 - state.probability), self.weight)

@@ -1,4 +1,4 @@
-"""The solver of ``update="decisions"``: every change of a decision has a price, and pays only where it buys fairness.
+"""The solver of ``update="decisions"``: every changed decision has a price, and pays only where it buys fairness.
 
 The paper's loss prices the movement of scores. This one counts people. f decides d, and a = 1 − 2d is +1 for those it
 rejects and −1 for those it accepts. Flipping person i of group s and label y pays
@@ -95,7 +95,7 @@ def _solve_positive(matrix: Array, right: Array) -> Array:
 def _best_before_target(
     block: Array, base: Array, penalty: Array, current: Array, target: Array, sign: Array
 ) -> tuple[Array, bool]:
-    """The best of `target` and the points before it where a weight passes zero; true if it is the target itself."""
+    """The best of `target` and the points before it where a weight crosses zero; true if it is the target itself."""
     wrong = target * sign < 0
     if not wrong.any():
         return target, True
@@ -120,7 +120,7 @@ Report = Callable[[int, Terms], bool]
 PARITY = 10.0
 # The price of a change, in errors, for each unit of λ_ratio: at the default of 0.05 a change costs as much as an error.
 CHANGE_PRICE = 20.0
-# Prices begin below what flips anybody and rise by a share of what flips somebody, a little faster each time.
+# Prices begin too low to flip anybody and rise by a share of what flips somebody, a little faster each time.
 FIRST_PRICE, PRICE_STEP, GROWTH, MAX_PRICES = 0.4, 0.15, 1.04, 60
 # Prices stop rising once so many steps in a row have gained no more fairness than this.
 PATIENCE, PROGRESS = 12, 1e-3
@@ -139,7 +139,7 @@ STAGES = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
 
 @dataclass(frozen=True)
 class PriceStep:
-    """Prices, the weights that answer them, and what these make of the training rows."""
+    """Prices, the weights that respond to them, and their effect on the training rows."""
 
     prices: Array  # (strata, groups)
     size: float  # of the next rise, for the group that is furthest from everyone
@@ -194,7 +194,7 @@ class PricePath:
         self._decided: dict[int, NDArray[np.bool_]] = {}
 
     def fits(self, data: TrainingData, weights: LossWeights) -> bool:
-        """Whether it was made for these data and this setting, λ_fair apart."""
+        """Whether it was made for these data and this setting, at any λ_fair."""
         return replace(self.weights, fair=0.0) == replace(weights, fair=0.0) and self.data.equals(data)
 
     def gaps(self, decided: NDArray[np.bool_]) -> Array:
@@ -383,7 +383,7 @@ class PricePath:
         )
 
     def share_within(self, most: float, share: float, report: Report) -> float:
-        """The largest share of the way to parity, up to this one, that changes at most so many people."""
+        """The largest share of the way to parity, up to this one, that changes at most this many people."""
         theta, _, stopped = self.rule_for(share, report)
         if stopped or self._people(theta) <= most:
             return share
@@ -417,7 +417,7 @@ class PricePath:
 def solve_prices(
     path: PricePath, lambda_fair: float, callback: StepCallback | None = None, most: float = np.inf
 ) -> Solution:
-    """The models from g = f up to λ_fair, each with at most so many changed people."""
+    """The models from g = f up to λ_fair, each with at most this many changed people."""
 
     def report(step: int, terms: Terms) -> bool:
         return callback is not None and bool(callback(step, MAX_PRICES, terms))

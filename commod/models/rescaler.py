@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from commod.models.adversary import Array
 
-# Whose score an update may move: everybody's, or only those that f decides negatively or positively.
+# Whose score an update may move: everybody's, or only that of people with f's negative or positive decision.
 ACTS_ON = ("everybody", "negative", "positive")
 # The same as people ask for it: nobody loses a favourable decision, or nobody gains one.
 DIRECTIONS = ("both", "improve", "worsen")
-# A score that is flipped from the very line lands this far beyond it.
+# A score that is flipped from exactly the line lands this far beyond it.
 ACROSS = 1e-9
 # The ratio of flipped people is −MIRROR: just across the line. On five data sets AUC and log loss are best there
 # (law_school at λ_fair 5: AUC 0.854; 0.838 at a ratio of −0.3, 0.800 at −1).
@@ -22,14 +22,14 @@ MIRROR = 0.01
 
 
 def acts_on_of(direction: str, favourable: int) -> str:
-    """Whom an update in a direction acts on, if 1, the positive decision, or 0 is the favourable one."""
+    """On whom an update in a direction acts, if 1 (the positive decision) or 0 is favourable."""
     if direction == "both":
         return "everybody"
     return "negative" if (favourable == 1) == (direction == "improve") else "positive"
 
 
 def acted_on(whom: str, logit: Array) -> NDArray[np.bool_]:
-    """Of rows with these logits of f, those that an update on `whom` acts on."""
+    """Which rows, by f's logit, an update on `whom` acts on."""
     if whom == "everybody":
         return np.ones(len(logit), dtype=bool)
     return np.asarray(logit > 0 if whom == "positive" else logit <= 0)
@@ -58,19 +58,19 @@ class Rescaler(ABC):
         return ratio * logit + shift
 
     def balance(self, X: Array, logit: Array) -> Array:
-        """What decides, which is the logit of g unless a subclass has more to it."""
+        """The number whose sign decides: the logit of g, unless a subclass adds to it."""
         return self.score(X, logit)
 
     @abstractmethod
     def spread(self, columns: NDArray[np.intp], width: int) -> Rescaler:
-        """The same on rows of `width` features, of which `columns` are those that this one is made for."""
+        """The same on rows of `width` features; this one was made for `columns` of them."""
 
 
 @dataclass(frozen=True)
 class LinearRescaler(Rescaler):
     """r(x) = intercept + coef·x, and s(x) = shift_intercept + shift_coef·x where there is a shift.
 
-    With a `mirror` they only say who is decided anew: where r·logit + s has another sign than logit, the ratio is
+    With a `mirror` they only say who is flipped: where r·logit + s and logit have different signs, the ratio is
     −mirror, and everybody else keeps f's score.
     """
 

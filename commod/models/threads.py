@@ -33,7 +33,7 @@ def single_threaded() -> Iterator[None]:
         torch.set_num_threads(1)
     with _lock:
         _inside += 1
-        # Where there is one anyway, nothing is set: others may be in the middle of a product of matrices.
+        # If there is only one anyway, nothing is set: others may be in the middle of a matrix product.
         if _inside == 1 and any(library.num_threads > 1 for library in _blas().lib_controllers):
             _limit = _blas().limit(limits=1)
     try:

@@ -1,4 +1,4 @@
-"""Where f's cut-off is: above which of its scores a decision is positive, as a logit."""
+"""f's cut-off: the logit above which its decision is positive."""
 
 from numbers import Real
 from typing import Any
@@ -11,7 +11,7 @@ from commod.models.adversary import Array
 from commod.models.base_models import CERTAINTY, BaseModel
 
 ONE_HALF = 0.5
-# scikit-learn decides positively at the threshold itself, and here above it only: a line so much lower does the same.
+# scikit-learn decides positively at the threshold itself, we only above it: a line this much lower does the same.
 _AT_IT = 1e-9
 
 
@@ -28,7 +28,7 @@ def check_threshold(threshold: Any) -> None:
 
 
 def _share(threshold: str) -> float | None:
-    """The share of positive decisions that is asked for, NaN for that of the labels; None if it is no budget."""
+    """The share of positive decisions asked for, NaN for that of the labels; None if it is not a budget."""
     kind, _, share = threshold.partition(":")
     try:
         asked = float(share) if share else float("nan")
@@ -38,9 +38,9 @@ def _share(threshold: str) -> float | None:
 
 
 def budget_threshold(scores: Any, share: float, weight: Array | None = None) -> float:
-    """The threshold above which as nearly as possible a share of `scores` (probabilities) lies, by `weight` if given.
+    """The threshold with a share of `scores` (probabilities) above it, as nearly as possible, by `weight` if given.
 
-    It lies midway between two scores, so that rounding moves nobody; equal scores stay on one side.
+    It is midway between two scores, so that rounding moves nobody; equal scores stay on one side.
     """
     ordered = np.unique(np.clip(np.asarray(scores, dtype=float), CERTAINTY, 1 - CERTAINTY))
     if len(ordered) == 1:
@@ -61,7 +61,7 @@ def logit_of_threshold(
     """The logit above which f decides positively.
 
     `threshold`: None is f's own: one half, unless scikit-learn gave it one. `logit`, `labels`, `weight`: of the
-    training rows, of which a budget is a share.
+    training rows, to which a budget refers.
     """
     check_threshold(threshold)
     if threshold is None:

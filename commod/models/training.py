@@ -1,4 +1,4 @@
-"""What every solver is given, the training rows in encoded form and the weights of the loss; and what it hands back."""
+"""What every solver gets (encoded training rows, weights of the loss) and what it returns."""
 
 from __future__ import annotations
 
@@ -89,10 +89,10 @@ def instance_weights(ratio_norm: Any, data: TrainingData) -> Array:
 def shift_unit(data: TrainingData, acts_on: str = "everybody") -> float:
     """The unit in which a shift is measured, s = a·t: a² = E[f(1−f)·logit²] / E[f(1−f)], over those acted on.
 
-    r is a plain number and s is on the scale of the logit. In this unit they can be penalised alike: r − 1 = ε and
-    t = ε for everybody lead equally far away from f, KL(f‖g) ≈ ½ E[f(1−f)·(logit g − logit f)²], and cost λ_ratio·ε².
-    The plain mean square of the logit would make a shift too cheap where f is very sure of many: their logits are
-    large, their scores hardly move.
+    r is a plain number and s is on the scale of the logit. In this unit they can be penalised alike: r − 1 = ε and t =
+    ε for everybody lead equally far from f, KL(f‖g) ≈ ½ E[f(1−f)·(logit g − logit f)²], and cost λ_ratio·ε². The plain
+    mean square of the logit would make a shift too cheap where f is very sure of many: their logits are large, their
+    scores hardly move.
     """
     acted = acted_on(acts_on, data.logit)
     logit, f = data.logit[acted], data.scores[acted]
@@ -143,7 +143,7 @@ class Solution:
     concepts: tuple[Array, Array] | None = None
 
     def spread(self, columns: NDArray[np.intp], width: int) -> Solution:
-        """The same for rows of `width` features, of which `columns` are those that were solved for."""
+        """The same for rows of `width` features; `columns` of them were solved for."""
         return replace(
             self,
             path=[replace(point, rescaler=point.rescaler.spread(columns, width)) for point in self.path],

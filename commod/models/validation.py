@@ -1,4 +1,4 @@
-"""Checks of what a user hands to `Commod`: each failure is one sentence that says what to do."""
+"""Checks of what a user passes to `Commod`: each failure is one sentence that says what to do."""
 
 from dataclasses import fields
 from numbers import Integral, Real
@@ -16,7 +16,7 @@ from commod.models.adversary import Array
 from commod.models.rescaler import DIRECTIONS, acts_on_of
 from commod.models.training import LossWeights
 
-# Every group is one more question to the adversary; of more than these hardly any has people enough to be asked about.
+# Every group is one more question to the adversary; with more groups than this, hardly any has enough people.
 MAX_GROUPS = 50
 
 
@@ -28,7 +28,7 @@ def check_weight(name: str, value: Any) -> float:
 
 
 def check_count(name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least so much."""
+    """A whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise ValueError(f"{name} must be a whole number of {least} or more, got {value!r}.")
     return int(value)
@@ -40,7 +40,7 @@ MOST = {"strength": 1.0, "margin": 0.5, "min_leaf": 0.5}
 
 
 def check_numbers(estimator: Any) -> None:
-    """Raise unless every field that is declared as a float is 0 or more and at most `MOST`, and every int 1 or more."""
+    """Raise unless every float field is from 0 to `MOST`, and every int field 1 or more."""
     for field in fields(estimator):
         value, kind = getattr(estimator, field.name), getattr(field.type, "__name__", str(field.type))
         if "str" in kind or (value is None and "None" in kind):
@@ -94,7 +94,7 @@ def check_sensitive(sensitive_features: Any, n_rows: int) -> tuple[Array, np.nda
     codes, groups = codes_of_groups(sensitive_features)
     if len(groups) > MAX_GROUPS:
         raise ValueError(
-            f"sensitive_features holds {len(groups):,} groups, and at most {MAX_GROUPS} can be told apart: cut a "
+            f"sensitive_features holds {len(groups):,} groups, but at most {MAX_GROUPS} are possible: cut a "
             "number into bands (pandas.cut), or merge groups that belong together."
         )
     return codes.astype(float), np.array(groups)
@@ -113,7 +113,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> Array | None:
 
 
 UPDATES = ("ratio", "affine", "decisions")
-# The options of each solver and kind of rescaler, and their types.
+# The options of each solver and rescaler, and their types.
 OPTIONS: dict[tuple[str, str], dict[str, type]] = {
     ("best_response", "linear"): {"tol": float},
     ("best_response", "mlp"): {"width": int, "max_iter": int},
@@ -131,7 +131,7 @@ OPTIONS["adversarial", "mlp"] = OPTIONS["adversarial", "linear"] | {"width": int
 
 
 def loss_weights(g: Any, classes: np.ndarray) -> LossWeights:
-    """The weights of the loss; `classes` are the labels, of which one may be called the favourable."""
+    """The weights of the loss; `classes` are the labels; one may be named as favourable."""
     check_choice("fairness", g.fairness, tuple(CRITERIA))
     check_choice("update", g.update, UPDATES)
     check_choice("direction", g.direction, DIRECTIONS)
@@ -151,7 +151,7 @@ def loss_weights(g: Any, classes: np.ndarray) -> LossWeights:
 
 
 def check_settings(g: Any, X: Any, d: int) -> None:
-    """Raise unless the settings go together, and with the rows and their `d` encoded features."""
+    """Raise unless the settings fit each other, the rows and their `d` encoded features."""
     check_choice("rescaler", g.rescaler, ("linear", "mlp"))
     check_choice("solver", g.solver, ("best_response", "adversarial"))
     for name, usual in (("update", "ratio"), ("direction", "both")):
@@ -166,9 +166,9 @@ def check_settings(g: Any, X: Any, d: int) -> None:
             f"n_concepts = {g.n_concepts} is more than there are encoded features (n_features = {d}): lower n_concepts."
         )
     if g.max_changes is not None and g.update != "decisions":
-        raise ValueError("max_changes is a budget of update='decisions': choose it, or no budget.")
+        raise ValueError("max_changes needs update='decisions': choose that update, or leave max_changes out.")
     if g.update == "decisions" and not (isinstance(g.ratio_norm, str) and g.ratio_norm == "identity"):
-        raise ValueError("update='decisions' counts people, not scores: it needs ratio_norm='identity'.")
+        raise ValueError("update='decisions' counts people, not scores: use ratio_norm='identity'.")
     if isinstance(g.ratio_norm, str):
         check_choice("ratio_norm", g.ratio_norm, ("identity", "fisher"))
     else:
@@ -180,7 +180,7 @@ def check_settings(g: Any, X: Any, d: int) -> None:
 
 
 def allowed_columns(g: Any, origins: list[object]) -> NDArray[np.intp]:
-    """Numbers of the encoded features that r may use."""
+    """Indices of the encoded features that r may use."""
     given = g.features
     if given is None or isinstance(given, str) or not len(given):
         raise ValueError(f"features must be a list of one or more columns of X, got {given!r}.")

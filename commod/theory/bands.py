@@ -1,13 +1,13 @@
 """More than two groups: the best band of rates that K flips can bring all of them into, exact.
 
 Decisions are as unfair as the band [low, high] that holds the groups' rates: low / high is the P-Rule, high − low the
-gap. Into a band each group goes by the shortest way, so it costs so many flips as the groups below must be raised and
-those above be lowered, and an end of the best band is a rate that some group can have: there are about as many ends as
-people. What flips can reach then is one of three kinds of bands, `_Bands.offers`. Those of the third kind are as many
-as pairs of ends, but only until the ends meet, which on real data is soon: 0.1 s for ten groups of 15,000 people.
+gap. Each group enters a band by the shortest way, so a band costs as many flips as it takes to raise the groups below
+and lower the groups above. An end of the best band is a rate that some group can have: there are about as many ends as
+people. What flips can then reach is one of three kinds of bands (`_Bands.offers`). The third kind has as many bands as
+pairs of ends, but only until the ends meet, which on real data is soon: 0.1 s for ten groups of 15,000 people.
 
-`Shares`: rows of different weights, where people may be flipped in part. (Which whole rows make the best of a budget is
-a knapsack problem; nobody can do better than this, and of many rows none weighs so much that they do much worse.) The
+`Shares`: rows of different weights, where people may be flipped in part. (Choosing the best whole rows for a budget is
+a knapsack problem; nobody can do better than this bound, and with many rows none weighs enough to do much worse.) The
 highest `low` by so much weight is a broken line, bent where another group is reached, and so is the lowest `high`. On a
 pair of straight pieces the ratio of the two is monotone and their distance linear, so the best way to share a budget
 ends at a bend: a few candidates.
@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
-# The ends of bands (each an array) to how unfair they are, to be small.
+# From the ends of bands (each an array) to their unfairness, to be minimised.
 Unfairness = Callable[[Values, Values], Values]
 # More flips than anybody has.
 NEVER = np.iinfo(np.int64).max // 4
 
 
 class Bands:
-    """The ends that bands can have, and what each takes.
+    """The ends that bands can have, and the cost of each.
 
     `acts_on`: which decisions may be flipped. `ends`: every rate that a group can have, rising. `least`, `most`: of
     each group, the fewest positive decisions with that rate or more, and the most with that rate or less. `raised`,
@@ -77,7 +77,7 @@ class Bands:
 
 
 class BestBands(NamedTuple):
-    """By number of flips, exactly so many: how unfair, and the ends of the band."""
+    """For exactly each number of flips: unfairness, and the ends of the band."""
 
     unfair: Values
     low: Ints
@@ -100,7 +100,7 @@ def best_bands(bands: Bands, most: int, unfairness: Unfairness) -> BestBands:
 
 
 class Shares:
-    """Groups of so much weight, `positives` of it decided positively; `unfairness` of bands is to be small."""
+    """Groups of these weights, `positives` of it decided positively; minimises the `unfairness` of bands."""
 
     def __init__(
         self, positives: Values, sizes: Values, acts_on: str, unfairness: Callable[[Values, Values], Values]
@@ -115,7 +115,7 @@ class Shares:
         self.closed = float(sum(part @ sizes for part in both).min())  # with so much, all rates can be equal
 
     def bands(self, budgets: Values) -> tuple[Values, Values, Values]:
-        """How unfair the best bands are with at most so much weight flipped, and their low and high ends."""
+        """How unfair the best bands are with at most this much weight flipped, and their low and high ends."""
         bends = np.broadcast_to(self.lowered, (len(budgets), len(self.lowered)))
         down = np.concatenate([bends, budgets[:, None] - self.raised], axis=1).clip(0.0, budgets[:, None])
         if self.acts_on != "everybody":
@@ -140,7 +140,7 @@ class Shares:
 def best_of_both_labels(labels: list[Shares], budgets: Values) -> tuple[Values, Values]:
     """Least sum of the two labels' gaps with budgets shared between them, and what the first gets.
 
-    Both fall along broken lines, ever more slowly: the best share ends at a bend of one of them.
+    Both fall along broken lines, more and more slowly: the best split ends at a bend of one of them.
     """
     first, second = ((shares.bends, shares.bands(shares.bends)[0]) for shares in labels)
     ends = np.broadcast_to(first[0], (len(budgets), len(first[0])))

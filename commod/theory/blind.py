@@ -1,16 +1,16 @@
-"""What K changes can do for demographic parity when the rule is not told the group: an attainable bound, two groups.
+"""What K changes can do for demographic parity if the rule does not see the group: an attainable bound, two groups.
 
-A rule that sees x alone cannot tell the two groups apart better than q(x) = P(S = 1 | x) does. If it changes the
-decision of a person, each group's rate moves in expectation by that person's chance of being of the group:
+A rule that sees only x cannot tell the two groups apart better than q(x) = P(S = 1 | x) does. If it changes a person's
+decision, each group's rate moves in expectation by that person's chance of being in the group:
 
     rate of group s = counted rate of f + Σ_i δ_i·P(s | x_i) / N_s,    0 ≤ δ_i ≤ 1 for f's negative decisions,
                                                                       −1 ≤ δ_i ≤ 0 for its positive ones.
 
 To reach a P-Rule of ρ is to make (lower rate) − ρ·(higher rate) at least 0, which is linear in δ: a knapsack in which
-everybody weighs the same, so that the people with the largest gain P(low | x)/N_low − ρ·P(high | x)/N_high go first.
-Raised are the negatives who are most probably of the disfavoured group, lowered the positives who most probably are
-not; of one person a part may be changed. Where q is 0 or 1 this is the bound with the group known
-(`commod.theory.bands`). It is right as far as q is (`chance_of_group`).
+everybody weighs the same, so that the people with the largest gain P(low | x)/N_low − ρ·P(high | x)/N_high go first. It
+raises the negatives who are most probably in the disfavoured group and lowers the positives who most probably are not;
+one person may be changed in part. If q is 0 or 1, this is the bound with the group known (`commod.theory.bands`). It is
+as right as q is (`chance_of_group`).
 """
 
 from collections.abc import Callable
@@ -38,12 +38,12 @@ POINTS, DRAWS, POINTS_DRAWN = 40, 100, 15
 def fewest_blind_changes(
     p_rule: float, y_pred: Any, *, sensitive: Any, chance: Any, weight: Any = None, acts_on: str = "everybody"
 ) -> Values | None:
-    """The fewest changes by which a rule that sees `chance` alone reaches a P-Rule in expectation.
+    """The fewest changes with which a rule that sees only `chance` reaches a P-Rule in expectation.
 
     Parameters
     ----------
     y_pred, sensitive, weight : (n,)
-        f's decisions, the groups (0 or 1), used for f's own rates only, and weights, if any.
+        f's decisions, the groups (0 or 1), used only for f's own rates, and weights, if any.
     chance : (n,)
         P(S = 1 | x).
     acts_on : {"everybody", "negative", "positive"}
@@ -115,7 +115,7 @@ def blind_curve(
 
 
 def _rates(decided: NDArray[Any], of_one: NDArray[np.bool_], weight: Values) -> Values:
-    """Rates of positive decisions, which may be parts, of the groups 0 and 1."""
+    """Rates of positive (possibly fractional) decisions of the groups 0 and 1."""
     return np.array([np.average(decided[own], weights=weight[own]) for own in (~of_one, of_one)])
 
 
@@ -125,7 +125,7 @@ def _weights(weight: Any, n: int) -> Values:
 
 # Folds of the rows that are asked about, and of those that each model learns from, for its calibration.
 FOLDS, CALIBRATION_FOLDS = 3, 4
-# So many rows are enough: of `more`, those that are left over are not used.
+# This many rows are enough: the rest of `more` is not used.
 MAX_LEARNT = 12_000
 
 
@@ -138,7 +138,7 @@ def chance_of_group(
     learner: str = "boosting",
     report: Callable[[float], None] | None = None,
 ) -> Values:
-    """P(S = 1 | x) of each row, cross-fitted: nobody's own group is used for their own chance.
+    """P(S = 1 | x) of each row, cross-fitted: a person's own group never enters their chance.
 
     The chance in a fold is that of models which learnt from the other folds and from `more`, each calibrated by Platt's
     sigmoid on rows that it had not seen (the mean of `CALIBRATION_FOLDS` models).
@@ -146,13 +146,13 @@ def chance_of_group(
     Parameters
     ----------
     X, groups, weight : (n, d), (n,), (n,)
-        What a rule can see of a person, their group (0 or 1), and weights, if any.
+        What a rule can see about a person, their group (0 or 1), and weights, if any.
     more : (X, groups, weight)
-        Rows to learn from that are not asked about, such as the training rows; the weight may be None.
+        Further rows to learn from, such as the training rows; the weight may be None.
     learner : {"boosting", "linear"}
         Gradient boosting, or a logistic regression. Neither is the best there can be.
     report : callable, optional
-        Told the share done after each fold.
+        Called after each fold with the share done.
     """
     X_more, groups_more, weight_more = more
     kept = np.random.default_rng(0).permutation(len(X_more))[: max(0, MAX_LEARNT - len(X))]

@@ -8,8 +8,8 @@ each K, so all of them, for K = 0 … N, take O(N). More than two groups have no
 
 Groups too small to be compared need no flips. If only one of f's two decisions may be flipped, one of the four sides is
 left. The printed Propositions 4.4 and 4.5 are right for few flips and enough people to flip (`fails_from`). They do not
-say that this ends: a group has only so many people with the decision in question; a gap that is closed can only be
-opened again by more flips of the same kind; and the last flip may overshoot.
+mention the limits: a group has only so many people with the decision in question; more flips of the same kind can only
+reopen a closed gap; and the last flip may overshoot.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from commod.theory.bands import Bands, Shares, best_bands, best_of_both_labels
 
 Ints = NDArray[np.int64]
 Values = NDArray[np.float64]
-# Positive decisions of the two groups (each an array) to how unfair they are, to be small.
+# From the two groups' positive decisions (each an array) to their unfairness, to be minimised.
 Unfairness = Callable[[Ints, Ints], Values]
 # Which way a decision may be flipped, by whom may be acted on.
 SIGNS: dict[str, tuple[int, ...]] = {"everybody": (1, -1), "negative": (1,), "positive": (-1,)}
@@ -46,7 +46,7 @@ class Crowd:
     people: int
 
     def of_all(self, nets: NDArray[Any]) -> NDArray[Any]:
-        """Nets of the compared groups (…, compared), with those left out, who stay as they are."""
+        """Net changes of the compared groups (…, compared), plus the groups left out, which do not change."""
         every = np.zeros((*nets.shape[:-1], len(self.groups)), dtype=nets.dtype)
         every[..., self.compared] = nets
         return every
@@ -61,11 +61,11 @@ def counts_by_group(y_true: Any, y_pred: Any, sensitive_features: Any, sample_we
 
 
 def two_group_counts(y_true: Any, y_pred: Any, sensitive_features: Any) -> Ints:
-    """Counts of shape (group, label, decision) for what is defined for two groups only; a ValueError for more."""
+    """Counts of shape (group, label, decision) for results defined only for two groups; a ValueError for more."""
     crowd = counts_by_group(y_true, y_pred, sensitive_features)
     if len(crowd.groups) != 2:
         raise ValueError(
-            f"The paper's propositions, and the price of equalized odds, are of two groups, found {len(crowd.groups)}: "
+            f"The paper's propositions, and the price of equalized odds, need two groups, found {len(crowd.groups)}: "
             f"{crowd.groups[:5]}. Choose two of them."
         )
     return crowd.counts
@@ -90,7 +90,7 @@ def _most_changes(max_changes: int | None, people: int) -> int:
 
 @dataclass(frozen=True)
 class Measure:
-    """How unfair decisions are, to be small: of two groups by whole numbers, of more by the band of their rates."""
+    """Unfairness, to be minimised: with two groups from whole numbers, with more from the band of their rates."""
 
     of_two: Callable[[Ints], Unfairness]  # from the groups' sizes
     of_band: Callable[[Values, Values], Values]  # from the lowest and the highest rate
@@ -175,14 +175,14 @@ def p_rule_curve(
     y_pred : array (n,)
         Decisions of f, 0 or 1.
     sensitive_features : array (n,) or table (n, columns)
-        The groups; of several columns, their combinations.
+        The groups; with several columns, their combinations.
     max_changes : int, optional
-        Where the curve ends; default, the number of people.
+        Where the curve ends; by default the number of people.
     acts_on : {"everybody", "negative", "positive"}
         Which of f's decisions may be flipped.
     sample_weight : array (n,), optional
-        How much each row counts. K is then so many rows of mean weight, `change_rate` a share of the weight, and a row
-        may be flipped in part: a bound that nobody gets beyond (`commod.theory.bands`).
+        How much each row counts. K then counts rows of mean weight, `change_rate` is a share of the weight, and a row
+        may be flipped in part: a bound that nobody can exceed (`commod.theory.bands`).
 
     Returns
     -------
@@ -211,7 +211,7 @@ def switching_point(y_pred: Any, *, sensitive_features: Any) -> int:
     """K_s: the fewest flips after which the disfavoured of two groups no longer has the smaller rate.
 
     There the P-Rule, which the paper takes to be about 1, comes within one flip of it, and its two forms change places.
-    One flip in a group of n moves its rate by 1/n: the smaller group is moved first, as far as it can be.
+    One flip in a group of n moves its rate by 1/n, so the smaller group is moved first, as far as possible.
     """
     y = as_binary(y_pred, "y_pred")
     counts = two_group_counts(y, y, sensitive_features).sum(axis=1)
@@ -333,7 +333,7 @@ def mistreatment_as_printed(y_true: Any, y_pred: Any, *, sensitive_features: Any
 
 
 def fails_from(y_true: Any, y_pred: Any, *, sensitive_features: Any, fairness: str, max_changes: int) -> int | None:
-    """The smallest K at which the printed proposition is not the best there is; None if there is none so far."""
+    """The smallest K at which the printed proposition is not the best; None if there is none up to here."""
     limit: dict[str, Any] = {"sensitive_features": sensitive_features, "max_changes": max_changes}
     exact = best_curve(y_true, y_pred, fairness=fairness, **limit)
     criterion = CRITERIA[fairness]

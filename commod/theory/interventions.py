@@ -4,12 +4,12 @@ The rule knows a person's group, f's decision and the bin of f's score, and not 
 chooses the probability of overruling f. The expected positive decisions of each group and outcome are linear in these
 probabilities, so the fewest changes under demographic parity and equalized odds, exactly and together, are a linear
 program. Predictive parity is one too once the common precision π is chosen (right = π·positive in each group); π is
-searched. Where base rates differ, some demands contradict each other: then there is no such rule, or only one that
-leaves almost nobody a positive decision.
+searched. Where base rates differ, some demands contradict each other: then no such rule exists, or only one with hardly
+any positive decisions.
 
-The idea is that of minimal intervention (ROCF, Jiang & Dobriban 2026), of which we had the abstract, summaries and
-reviews. ROCF first picks the most accurate rates that are fair and then reaches those with few changes; here the fewest
-changes come first, so there are never more of them, and accuracy may be lower.
+The idea is that of minimal intervention (ROCF, Jiang & Dobriban 2026); we had its abstract, summaries and reviews. ROCF
+first picks the most accurate fair rates and then reaches them with few changes; here the fewest changes come first, so
+there are never more of them, and accuracy may be lower.
 """
 
 from collections.abc import Collection
@@ -28,7 +28,7 @@ from commod.metrics.figures import CRITERIA
 from commod.models.validation import check_choice
 
 Values = NDArray[np.float64]
-# What can be asked for, by name.
+# The possible demands, by name.
 DEMANDS = {
     "demographic_parity": "demographic parity",
     "equalized_odds": "equalized odds",
@@ -43,7 +43,7 @@ PRECISIONS, ROUNDS = 60, 3
 class Interventions:
     """The rule with the fewest expected changes."""
 
-    # Of everybody: the share changed, and the share that is decided positively afterwards.
+    # Shares of all people: changed, and decided positively afterwards.
     change_rate: float
     positive_rate: float
     chances: Values  # of overruling f in each cell; groups too small to be compared are left as they are
@@ -60,9 +60,9 @@ def fewest_interventions(
 ) -> Interventions | None:
     """The fewest expected changes by a rule that knows the group, and meets all demands exactly in expectation.
 
-    `demands` are "demographic_parity", "equalized_odds" and "predictive_parity", which leaves each group one positive
-    decision at least. With f's probabilities as `scores`, the rule may treat their bins differently. None if no such
-    rule meets the demands together.
+    `demands` are "demographic_parity", "equalized_odds" and "predictive_parity", which leaves each group at least one
+    positive decision. With f's probabilities as `scores`, the rule may treat their bins differently. None if no such
+    rule meets all demands.
     """
     for demand in demands:
         check_choice("demands", demand, tuple(DEMANDS))
@@ -161,7 +161,7 @@ def _cells(y_true: Any, y_pred: Any, sensitive_features: Any, scores: Any, sampl
 
 
 def _linear(cells: _Cells) -> tuple[Values, int, Values, Values]:
-    """Shares of the groups compared, their number, what f decides positively (group, label), and what chances add."""
+    """Shares of the compared groups, their number, f's positive decisions (group, label), and what chances add."""
     shares = cells.shares[cells.compared]
     groups, bins = shares.shape[:2]
     before = shares[:, :, 1].sum(axis=1)

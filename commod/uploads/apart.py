@@ -32,7 +32,7 @@ MAX_UNPACKED = 256 * 1024**2
 MAX_MEMORY = 4 * 1024**3
 MAX_SECONDS = 30
 MAX_WAIT = 120
-# How many run at a time; each takes some hundred megabytes.
+# How many run at a time; each takes a few hundred megabytes.
 _ABREAST = Semaphore(2)
 _TABLE, _SENTENCE = b"T", b"S"
 # The part of the server's environment that the process gets: no secrets.
@@ -54,7 +54,7 @@ def read_apart(module: str, content: bytes, damaged: TableError) -> pa.Table:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise TableError("The file takes too long to unpack: save it again, or save it as CSV in UTF-8.") from None
+            raise TableError("The file takes too long to unpack: save it again, or as CSV in UTF-8.") from None
     kind, said = done.stdout[:1], memoryview(done.stdout)[1:]
     if done.returncode or kind not in (_TABLE, _SENTENCE):
         logging.getLogger(__name__).warning("The process that reads a file ended with %d.", done.returncode)

@@ -11,14 +11,14 @@ import msgspec
 
 from commod.uploads.limits import short
 
-# Deep enough for every file of ours, and far from where Python's own recursion ends.
+# Deep enough for all our files, and far from Python's own recursion limit.
 MAX_DEPTH = 30
 # The largest number that a double holds: infinity (1e999), and integers of hundreds of digits, are beyond it.
 MAX_NUMBER = sys.float_info.max
 
 
 class JsonError(ValueError):
-    """What is wrong with a JSON file, in a sentence that says what to do."""
+    """What is wrong with a JSON file and what to do, in a sentence."""
 
 
 def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def read_json(content: bytes | str, what: str, most: int) -> dict[str, Any]:
     size = len(content)
     if size > most:
         raise JsonError(
-            f"The file has {size / 2**20:,.1f} MB, and {what} has at most {most / 2**20:.2g}: choose another file."
+            f"The file has {size / 2**20:,.1f} MB, but {what} has at most {most / 2**20:.2g}: choose another file."
         )
     if not content.strip():
         raise JsonError(f"The file is empty: choose one that holds {what}.")
@@ -62,7 +62,7 @@ def place_and_reason(error: msgspec.ValidationError) -> str:
 
 
 def same_names(part: str, found: Iterable[str], names: Iterable[str]) -> None:
-    """Refuse a part that has other names than these; a schema calls it."""
+    """Refuse a part with other names than these; schemas call this."""
     if unknown := sorted(set(found) - set(names)):
         raise ValueError(f"Under “{part}” is an unknown name, {short(unknown[0])!r}")
     if missing := sorted(set(names) - set(found)):
@@ -70,7 +70,7 @@ def same_names(part: str, found: Iterable[str], names: Iterable[str]) -> None:
 
 
 def _too_deep(what: str) -> JsonError:
-    return JsonError(f"The file is nested more than {MAX_DEPTH} deep, and {what} never is: choose another file.")
+    return JsonError(f"The file is nested more than {MAX_DEPTH} levels deep, but {what} never is: choose another file.")
 
 
 def _check(found: Any, what: str) -> None:
@@ -94,7 +94,7 @@ def _check(found: Any, what: str) -> None:
 
 
 def _named_once(what: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The names and values of an object; of a name that it has twice, json would silently drop one."""
+    """The names and values of an object; json would silently drop one of two equal names."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:

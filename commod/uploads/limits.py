@@ -4,7 +4,7 @@ from pathlib import Path
 
 from commod.wording import first_of
 
-# How the names of files end that can be read.
+# The suffixes of files that can be read.
 FILE_TYPES = (".csv", ".tsv", ".txt", ".gz", ".xlsx", ".parquet")
 MAX_BYTES = 50 * 1024 * 1024
 MAX_ROWS = 300_000
@@ -19,11 +19,11 @@ DECIMAL_COMMAS = "decimal_commas"
 
 
 class TableError(ValueError):
-    """What is wrong with a file, in a sentence that says what to do."""
+    """What is wrong with a file and what to do, in a sentence."""
 
 
 def content_of(path: Path, what: str) -> bytes:
-    """The bytes of a file that is given by its path."""
+    """The bytes of a file, by its path."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -59,7 +59,7 @@ def short(text: object, most: int = 40) -> str:
 def sound_names(names: list[str]) -> tuple[list[str], list[str]]:
     """Column names that are unique and not empty, and notices about what was changed."""
     if any(len(name) > 200 for name in names):
-        raise TableError("A column has a name of more than 200 letters: is the first row really a row of names?")
+        raise TableError("A column's name has more than 200 letters: is the first row really a row of names?")
     taken = set(names)
     found: list[str] = []
     nameless: list[str] = []

@@ -28,7 +28,7 @@ from commod.uploads.workbook import unpack_workbook_apart
 from commod.wording import some_of
 
 DELIMITERS = ",;\t|"
-# What stands in the last row of a spreadsheet that sums up the others.
+# Words in the last row of a spreadsheet that sums up the others.
 _SUMS = re.compile(r"((grand|sub)[ -]?)?(totals?|sums?|summe|gesamt|somme|averages?|mean):?")
 
 # First bytes of files that people upload by mistake.
@@ -59,7 +59,7 @@ class ReadTable:
 
 
 def read_table(content: bytes) -> ReadTable:
-    """Read CSV (comma, semicolon, tab or bar; UTF-8, UTF-16 or Windows-1252; also gzip'd), Excel (.xlsx) or Parquet.
+    """Read CSV (comma, semicolon, tab or bar; UTF-8, UTF-16 or Windows-1252; also gzipped), Excel (.xlsx) or Parquet.
 
     The bytes, not the file name, decide the format. Raises TableError with a sentence that says what is wrong.
     """
@@ -120,7 +120,7 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
         except UnicodeDecodeError:
             raise TableError(f"The file begins like {encoding.upper()} but is not: save it as CSV in UTF-8.") from None
     if b"\x00" in content:
-        raise TableError("The file is no text, and so no CSV: save the table as CSV in UTF-8, or as Parquet.")
+        raise TableError("The file is not text, so it is not CSV: save the table as CSV in UTF-8, or as Parquet.")
     try:
         return content.decode("utf-8-sig"), []
     except UnicodeDecodeError as error:
@@ -154,12 +154,12 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     n_columns = first.count(delimiter) + 1
     whole = text.rstrip("\r\n")
     check_size(max(whole.count("\n"), whole.count("\r")), n_columns)  # without the row of names
-    no_names = TableError("The first row is no row of column names: save the table again as CSV in UTF-8.")
+    no_names = TableError("The first row does not hold column names: save the table again as CSV in UTF-8.")
     try:
         header = next(csv.reader([first], delimiter=delimiter), [])
     except csv.Error:
         raise no_names from None
-    if first.count('"') % 2:  # a name that goes on in the next line
+    if first.count('"') % 2:  # a name that continues on the next line
         raise no_names
     names = [column.strip() for column in header]
     if len(names) > 1 and all(re.fullmatch(r"-?[\d.]+([eE]-?\d+)?|", name) for name in names):
@@ -295,7 +295,7 @@ def _checked(frame: pd.DataFrame, notices: list[str]) -> ReadTable:
     if len(frame.columns) < 3:
         raise TableError(
             f"The table has {len(frame.columns)} column(s); an outcome, a sensitive attribute and at least one feature "
-            "are needed. Are the cells parted by comma, semicolon or tab?"
+            "are needed. Are the cells separated by comma, semicolon or tab?"
         )
     columns = {}
     formulas = []

@@ -12,7 +12,7 @@ from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 from commod.uploads.apart import MAX_UNPACKED, answer, read_apart
 from commod.uploads.limits import TITLES, TableError, check_size, short
 
-# A workbook has some dozens of parts.
+# A workbook has a few dozen parts.
 MAX_PARTS = 5_000
 _NOTICES = b"notices"
 
@@ -55,7 +55,7 @@ def _unpack(content: bytes) -> pa.Table:
 
 
 def _check_archive(content: bytes) -> None:
-    """Refuse what is no workbook or unpacks to too much; sizes are measured, not trusted."""
+    """Refuse a file that is not a workbook or unpacks to too much; sizes are measured, not trusted."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             parts = archive.infolist()
@@ -66,7 +66,7 @@ def _check_archive(content: bytes) -> None:
             if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
                 most = MAX_UNPACKED // 2**20
                 raise TableError(f"The workbook unpacks to more than {most} MB. Save the table as CSV in UTF-8.")
-            if archive.testzip() is not None:  # a part that is larger than it says is none with the right checksum
+            if archive.testzip() is not None:  # a part larger than it claims fails its checksum
                 raise _damaged()
     except TableError:
         raise

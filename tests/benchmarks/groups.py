@@ -1,4 +1,4 @@
-"""More than two groups: every method that can, as in docs/methods.md: ``python -m tests.benchmarks.groups --write``.
+"""More than two groups: every method that can, as in docs/tables.md: ``python -m tests.benchmarks.groups --write``.
 
 COMMOD at the setting that the app opens with. Of every other method (one seed, its knob alone is moved) the model whose
 P-Rule on the training rows is nearest to COMMOD's there, found by halving the values of its declared sweep; the test
@@ -23,7 +23,7 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models import Commod
 from commod.models.competitors import METHODS, available_methods
 
-PAGE = Path(__file__).parents[2] / "docs" / "methods.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 START, END = "<!-- groups -->", "<!-- /groups -->"
 DP = "demographic_parity"
 
@@ -34,7 +34,7 @@ def main():
     parser.add_argument("--methods", default="", help="beside COMMOD; default, all that can")
     parser.add_argument("--splits", default="0,1,2,3,4", help="their seeds")
     parser.add_argument("--points", type=Path, help="CSV file of all models: what is in it is not trained again")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/methods.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/tables.md")
     arguments = parser.parse_args()
     points = pd.read_csv(arguments.points) if arguments.points and arguments.points.exists() else pd.DataFrame()
     seeds = [int(seed) for seed in arguments.splits.split(",")]

@@ -115,7 +115,7 @@ def test_a_file_that_has_no_roles_is_refused(content, message):
 def test_a_cut_in_two_has_a_shorter_way():
     assert roles_in(["--sensitive", "age", "--sensitive-cut", "40"]) == {"sensitive": "age", "sensitive_cut": 40.0}
     assert Choice("y", "1", "age", (), {}, sensitive_cut=40.0).cuts == {"age": (40.0,)}
-    with pytest.raises(ValueError, match="say which of them is cut"):
+    with pytest.raises(ValueError, match="say which of them it cuts"):
         Choice("y", "1", ("age", "sex"), (), {}, sensitive_cut=40.0)
 
 
@@ -128,13 +128,13 @@ def test_what_goes_without_saying_is_not_written():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--merge", "race"], "'race' should be a column and what is said of it, with commas between"),
+        (["--merge", "race"], "'race' should be a column and its values, with commas between"),
         (["--cut", "age,young"], "--cut: .*Expected `float`, got `str`"),
         (["--unknown", "keep"], "--unknown: Invalid enum value 'keep'"),
         (["--outcome-cut", "high"], "--outcome-cut: Expected `float"),
         (["--confirm", "some"], "--confirm: Expected `float`, got `str`"),
         (["--scores-of", "nobody"], "--scores-of: invalid choice: 'nobody'"),
-        (["--colour", "red"], "These options say nothing about a file: unrecognized arguments: --colour"),
+        (["--colour", "red"], "These options cannot be read: unrecognized arguments: --colour"),
         (["--number", "x", "--category", "x"], "“x” is named by --category and by another option"),
     ],
 )

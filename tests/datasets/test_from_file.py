@@ -77,7 +77,7 @@ def test_the_same_words_make_the_same_task(path):
         ({"target": "hire"}, "There is no column “hire” in the file: choose from applicant, experience_years"),
         ({"kinds": {"hire": "number"}}, "There is no column “hire”"),
         ({"merits": {"hire": 1}}, "There is no column “hire”"),
-        ({"favourable": "maybe"}, "“maybe” is no value of “hired”"),
+        ({"favourable": "maybe"}, "“maybe” is not a value of “hired”"),
         ({"groups": ("A", "C")}, "Choose two different groups of “group”"),
         ({"target": "applicant"}, "“applicant” has 500 different values"),
         ({"scores": "city"}, "500 cells of “city” cannot be read as a number"),

@@ -117,11 +117,11 @@ def test_numbers_too_large_to_compute_with_count_as_missing(table):
         ({"target": "group"}, "same column"),
         ({"target": "model_score"}, "is the outcome or the sensitive attribute"),
         ({"target": "applicant", "favourable": "1001"}, "1,500 different values"),
-        ({"favourable": "maybe"}, "no value of"),
+        ({"favourable": "maybe"}, "not a value of"),
         ({"groups": ("A", "A")}, "two different groups"),
         ({"groups": ("A", "Z")}, "two different groups"),
         ({"kinds": {}}, "No feature is left"),
-        ({"kinds": {"city": "number"}}, "holds no numbers"),
+        ({"kinds": {"city": "number"}}, "has no numbers"),
         ({"scores": "test_score"}, "say that they are out of 100"),
         ({"scores": "city"}, "cannot be read as a number"),
         ({"scores": "nothing"}, "no column"),
@@ -138,7 +138,7 @@ def test_a_choice_that_does_not_work_is_told_so(table, change, says):
     [
         ("hired", "yes", "one class only"),
         ("group", "A", "one group only"),
-        ("model_score", 0.7, "are the same, so f decides alike"),
+        ("model_score", 0.7, "are the same, so f treats everybody alike"),
         ("model_score", 3.0, "between 0 and 1"),
     ],
 )
@@ -277,7 +277,7 @@ def test_groups_that_say_nothing_by_themselves_get_the_name_of_their_column(tabl
 
 
 def test_only_numbers_among_the_features_are_merits(table):
-    with pytest.raises(ChoiceError, match="“city” is no number among the features"):
+    with pytest.raises(ChoiceError, match="“city” is not a number among the features"):
         make_task(table, replace(CHOICE, merits={"city": 1}))
 
 
@@ -299,9 +299,9 @@ def test_several_values_can_be_good():
     assert "Good values of “result”: Pass, Distinction." in task.spec.filter
     with pytest.raises(ChoiceError, match="All values of “result” are chosen as good"):
         make_task(frame, replace(choice, favourable=("Pass", "Distinction", "Fail", "Withdrawn")))
-    with pytest.raises(ChoiceError, match="“Merit” is no value of “result”"):
+    with pytest.raises(ChoiceError, match="“Merit” is not a value of “result”"):
         make_task(frame, replace(choice, favourable=("Pass", "Merit")))
-    with pytest.raises(ChoiceError, match="“” is no value"):
+    with pytest.raises(ChoiceError, match="“” is not a value"):
         make_task(frame, replace(choice, favourable=()))
 
 
@@ -313,5 +313,5 @@ def test_blanks_are_neither_outcome_nor_group():
     own = make_task(frame, choice)
     assert own.task.groups == ("f", "m")
     assert len(own.task.y) == ((frame["y"] != "not stated") & (frame["sex"] != "XXX")).sum()
-    with pytest.raises(ChoiceError, match="is no value of “y”"):
+    with pytest.raises(ChoiceError, match="is not a value of “y”"):
         make_task(frame, replace(choice, favourable="not stated"))

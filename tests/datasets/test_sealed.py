@@ -142,7 +142,7 @@ def test_a_share_that_cannot_be_sealed_is_refused(share):
 
 
 def test_people_are_sealed_once():
-    with pytest.raises(ValueError, match="sealed already"):
+    with pytest.raises(ValueError, match="already sealed"):
         load_task("german+sealed").seal()
 
 

@@ -293,13 +293,13 @@ def test_a_changed_file_is_refused_in_one_sentence(record, tmp_path, capsys):
     unknown = sealed(record, model=record["model"] | {"settings": {"moon": 1}})
     path.write_text(record_json(unknown))
     assert main(["verify", str(path)]) == 2
-    assert "has not all the settings" in capsys.readouterr().err
+    assert "does not have all the settings" in capsys.readouterr().err
     own = sealed(record, data=record["data"] | {"name": "mine.csv", "words": ["--moon"]})
     path.write_text(record_json(own))
     assert main(["verify", str(path)]) == 2
     assert "give its path with --data" in capsys.readouterr().err
     assert main(["verify", str(path), "--data", str(path)]) == 2
-    assert "These options say nothing" in capsys.readouterr().err
+    assert "These options cannot be read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_what_was_frozen_cannot_be_changed_after_the_opening(record):
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"format": FORMAT}, "tells of sealed people"),
+        ({"format": FORMAT}, "has sealed people"),
         ({"tried": {"settings": 1}}, "is missing"),
         ({"tried": TRIED | {"shoes": 1}}, "unknown name"),
         ({"tried": TRIED | {"seeds": "one"}}, "tried"),

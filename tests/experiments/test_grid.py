@@ -224,7 +224,7 @@ def test_a_dask_cluster_that_loses_its_scheduler_loses_no_finished_model(cluster
     kept = kept_in(store)
     assert 10 <= len(kept) < 65
     assert f"{len(kept)} of 65 models are finished and kept in {store}." in str(lost.value)
-    assert str(lost.value).endswith("then the same command again: it trains the others only.")
+    assert str(lost.value).endswith("then repeat the command: it trains the others only.")
 
     told = []
     table = run_grid(

@@ -115,7 +115,7 @@ def test_what_cannot_be_compared_is_told():
         compare("law_school", methods=["roc"])
     with pytest.raises(ValueError, match="no method 'oracle_roc' for equalized odds"):
         compare("law_school", methods=["oracle_roc"], fairness=EO)
-    with pytest.raises(ValueError, match="not written yet"):
+    with pytest.raises(ValueError, match="not implemented yet"):
         lines_of("igd")
 
 

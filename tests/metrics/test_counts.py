@@ -91,7 +91,7 @@ def test_a_tally_knows_rows_and_squares():
     ("weight", "message"),
     [
         ([1, -1], r"1 row\(s\) do not \(the first has -1\)"),
-        ([1, np.nan], "finite numbers from 0 on"),
+        ([1, np.nan], "finite numbers of 0 or more"),
         ([0, 0], "All weights are zero"),
         (["a", "b"], "must hold numbers"),
         ([[1], [1]], "one value per row"),

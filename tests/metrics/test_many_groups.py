@@ -149,7 +149,7 @@ def test_a_group_without_rows_keeps_its_number():
     assert np.isnan(frame.loc["positive_rate_2", "g"])
     for name in GAPS:
         assert frame.loc[name, "g"] == plain.loc[name, "g"]
-    with pytest.raises(ValueError, match="has the code 4, and n_groups is 3"):
+    with pytest.raises(ValueError, match="has the code 4, but n_groups is 3"):
         metrics.compare_decisions(y, f, g, sensitive_features=codes, n_groups=3)
 
 

@@ -270,7 +270,7 @@ class TestBadInput:
             ({"y": lambda y: y + np.arange(400) % 2 * 2}, "Only binary classification"),
             ({"y": lambda y: y * 0}, "one class only"),
             ({"y": lambda y: y[:-1]}, "inconsistent numbers of samples"),
-            ({"s": lambda s: np.arange(400)}, "400 groups, and at most 50"),
+            ({"s": lambda s: np.arange(400)}, "400 groups, but at most 50"),
             ({"s": lambda s: s * 0}, "one group only"),
             ({"s": lambda s: s[:-1]}, "one value per row"),
             ({"s": lambda s: np.where(s == 1, 1.0, np.nan)}, "one group only"),

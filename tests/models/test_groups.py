@@ -181,7 +181,7 @@ def test_weights_that_are_none(people, weight, words):
 
 
 def test_a_number_is_no_group(people):
-    with pytest.raises(ValueError, match="900 groups, and at most 50 .* cut a number into bands"):
+    with pytest.raises(ValueError, match="900 groups, but at most 50 .* cut a number into bands"):
         fit(people, groups=np.arange(900))
 
 

@@ -98,7 +98,7 @@ _WRONG = {
     "half a gzip archive": (lambda: gzip.compress(GOOD, mtime=0)[:-9], "The gzip archive is damaged or cut off"),
     "a gzip archive in another": (lambda: gzip.compress(gzip.compress(GOOD, mtime=0)), "The file is a gzip archive"),
     "a pickle": (lambda: pickle.dumps({"a": 1}, protocol=4), "pickle, which is never opened"),
-    "bytes": (bytes(range(256)) * 10, "no text, and so no CSV"),
+    "bytes": (bytes(range(256)) * 10, "not text, so it is not CSV"),
     "broken utf-16": (b"\xff\xfea\x00,", "begins like UTF-16"),
     "broken utf-32": (b"\xff\xfe\x00\x00a\x00", "begins like UTF-32"),
     "German credit as it ships": (b"A11 6 A34 A43 1169\nA12 48 A32 A43 5951\n", "separated by spaces: use commas"),
@@ -119,7 +119,7 @@ _WRONG = {
         lambda: b"a,b,c\n" + b"1," * 1_000_000 + b"1\n",
         "more cells than the first row",
     ),
-    "a name over two lines": (b'"a\nb",c,d\n1,2,3\n', "no row of column names"),
+    "a name over two lines": (b'"a\nb",c,d\n1,2,3\n', "does not hold column names"),
     "an empty parquet": (
         lambda: parquet(a=pa.array([], pa.int64()), b=pa.array([], pa.int64()), c=pa.array([], pa.int64())),
         "no rows",

@@ -1,1 +1,1 @@
-"""The only door to computing: the queue, the processes, and what they are asked to do."""
+"""All computing: the queue, the processes, and the tasks that they can be given."""

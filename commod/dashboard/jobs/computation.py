@@ -1,4 +1,4 @@
-"""How a computation is declared, and what a page asks the queue for.
+"""How a computation is declared, and how a page asks the queue for it.
 
 A computation is a function; calling it gives a `ComputeTask`. It is a method of a `FitResult`, or works on a ``scene``:
 then parameters named after a setting are read from the settings. The caller gives the other arguments::
@@ -23,7 +23,7 @@ from commod.datasets import is_known, is_shipped, load_task, on_forget
 from commod.experiments import Sweep, prepare
 from commod.experiments.scene import SceneKey
 
-# Points of λ_fair paths that workers have solved: some 10 kB a path, 40 for all λ_fair, 60 for a part of its refits.
+# Points of λ_fair paths that workers have solved: about 10 kB per path, 40 for all λ_fair, 60 for part of its refits.
 path_points = ResultCache(max_results=1000)
 on_forget(lambda data: path_points.forget(lambda key: isinstance(key, tuple) and key[0].data == data))
 
@@ -36,17 +36,17 @@ class ComputeStep:
     arguments: tuple[Any, ...] = ()
     priority: Priority = Priority.EXPLAIN
     heavy: bool = False
-    apart: bool = False  # in a process to itself
+    apart: bool = False  # in a process of its own
     needs_f: bool = True  # whether f has to be trained first; otherwise the cache does not keep the result
     of_scene: bool = False  # whether the function gets the ``scene``
-    then: Callable[..., Any] | None = None  # what the server makes of earlier results and this one
+    then: Callable[..., Any] | None = None  # how the server combines earlier results with this one
     path: Hashable | None = None  # of `path_points`: the function gets these ``points``, and returns them, too
-    note: str = ""  # shown while waiting, in place of the usual text
+    note: str = ""  # shown while waiting, instead of the usual text
 
 
 @dataclass(frozen=True)
 class ComputeTask:
-    """Something to be computed once for everybody who asks for it."""
+    """Something that is computed once for everybody who asks for it."""
 
     kind: str
     scene: SceneKey
@@ -86,12 +86,12 @@ class ComputeTask:
 
 
 def without_report(function: Callable[..., Any], *arguments: Any, report: Report, **more: Any) -> Any:
-    """Call a function that does not report like one that does."""
+    """Call a function that takes no `report` as if it did."""
     return function(*arguments, **more)
 
 
 def has_many_rows(data: str) -> bool:
-    """Whether work on a data set is mostly numpy's, and takes seconds."""
+    """Whether work on a data set takes seconds, mostly inside numpy."""
     return len(load_task(data).y) > HEAVY_ROWS
 
 
@@ -103,7 +103,7 @@ _SETTINGS = {entry.name for entry in fields(Settings)}
 
 
 class Computation:
-    """A declared computation; see the module."""
+    """A declared computation (see the module)."""
 
     def __init__(self, function: Callable[..., Any], priority: Priority = Priority.EXPLAIN) -> None:
         self.function, self.priority = function, priority

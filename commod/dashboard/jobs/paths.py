@@ -1,6 +1,6 @@
 """Precomputed λ_fair paths of the data on people's screens: a new setting then takes a third of its time.
 
-What the pages about other methods ask for of the data that come with the app follows the first path.
+For built-in data, the tasks of the pages about other methods follow the first path.
 
 There is one path (`computation.path_points`) for each λ_ratio and λ_concepts. Their ends take a minute or two of a core
 for a small data set, and every λ_fair of each three to six: a new setting then takes a fifth of its time.
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class PathPrecomputer:
-    """Threads that have paths of what was on a screen lately precomputed: one always, the others when it is quiet."""
+    """Threads that precompute paths of recently shown models: one always, the others when the server is quiet."""
 
     def __init__(self, threads: int = 1) -> None:
         self._changed = Condition()
@@ -36,7 +36,7 @@ class PathPrecomputer:
             Thread(target=self._serve, args=(number == 0,), name=f"paths-{number}", daemon=True).start()
 
     def want(self, settings: Settings, pages: Sequence[ComputeTask] = ()) -> None:
-        """Somebody looks at a model: any other path on its data may be needed next, and what other pages ask for."""
+        """Somebody looks at a model: any other path on its data may be needed next, and other pages' tasks."""
         scene = replace(settings.model(), lambda_fair=0.0, lambda_ratio=0.0, lambda_concepts=0.0, k=1)
         with self._changed:
             begun = self._wanted[scene][2] if scene in self._wanted else set()
@@ -49,7 +49,7 @@ class PathPrecomputer:
             self._changed.notify_all()
 
     def _next(self, always: bool) -> tuple[Settings, ComputeTask]:
-        """The next path of the scene with the fewest so far, and that scene; waits until it is quiet enough."""
+        """The next path of the scene with the fewest so far, and that scene; waits until the server is quiet enough."""
         with self._changed:
             while True:
                 if always or service.queue().idle_for >= QUIET:
@@ -73,16 +73,16 @@ class PathPrecomputer:
                     while not ticket.wait(1.0):
                         pass
                     ticket.result()
-            except Exception:  # the data were forgotten meanwhile, say; who looks at them again hears of it
+            except Exception:  # for example, the data are gone; the next visitor will see the error
                 _log.info("A path was not precomputed.", exc_info=True)
                 with self._changed:
                     self._wanted.pop(scene, None)
 
 
 def paths_from(settings: Settings, pages: Sequence[ComputeTask] = ()) -> Iterator[ComputeTask]:
-    """The path of this setting wholly, every other up to its end, and then each of them wholly.
+    """The whole path of this setting, the end of every other path, and then each of those completely.
 
-    What other `pages` ask for comes after the first of them; the last of it, which takes longest, after the ends.
+    The tasks of other `pages` come after the first path, the last and longest of them after the ends.
     """
     yield tasks.precompute(settings, wholly=True, near=True)
     yield from map(tasks.ahead, pages[:-1])
@@ -100,6 +100,6 @@ def _precomputer() -> PathPrecomputer:
 
 
 def precompute_paths(settings: Settings, pages: Sequence[ComputeTask] = ()) -> None:
-    """Have the paths of what is on this screen, and what other `pages` need, precomputed, unless each takes long."""
+    """Precompute the paths of this screen, and what other `pages` need, unless each takes long."""
     if prefetches("paths") and has_trained(settings.scene()) and not has_many_rows(settings.task_name):
         _precomputer().want(settings, pages if is_shipped(settings.data) else ())

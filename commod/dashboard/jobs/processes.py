@@ -1,7 +1,7 @@
-"""Computing in other processes, so that a training does not hold up everybody's pages.
+"""Computing in other processes, so that training does not block everybody's pages.
 
-Where none is free, the server's own thread does the work, to the same last digit. Neither pebble nor loky can stop a
-job without killing its process, which would lose the scene and the path that the next slider move needs.
+If none is free, the server's own thread does the work, to the same last digit. pebble and loky can stop a job only by
+killing its process, and with it the scene and the path that the next slider move needs.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ from commod.experiments import Scene, prepare
 from commod.experiments.scene import SceneKey, parts_of
 from commod.models.threshold import ONE_HALF
 
-AGAIN = "A process stopped answering and was replaced; this is being done again"
+AGAIN = "A process stopped responding and was replaced; its work is being done again"
 _SMALLER = "Choose another base model, leave columns out, or bring a sample of the rows."
 TOO_LONG = f"f takes more than {BOUND} to train on these data. {_SMALLER}"
 TOO_LARGE = f"f takes more than {MAX_MEMORY // 2**30} GB of memory to train on these data. {_SMALLER}"
-NOT_DONE = "The process that works on these data ended before it was done. Try again in a minute."
-# One thread for each matrix product, and no module from the folder that the server happens to be started in.
+NOT_DONE = "The process working on these data ended too early. Try again in a minute."
+# One thread per matrix product, and no modules from the folder in which the server was started.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONSAFEPATH": "1"}
 _log = logging.getLogger(__name__)
 
 
 class Pulse:
-    """Whether a process goes on: it sends something, uses a core, or would if it had one."""
+    """Whether a process is alive: it sends something, uses a core, or waits for one."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self._process = psutil.Process(pid)
-        self.used = 0.0  # seconds of a core, when last looked at
-        self._last = self._running = time.monotonic()  # when it was last seen to go on, and not to be stopped
+        self.used = 0.0  # seconds of a core, at the last check
+        self._last = self._running = time.monotonic()  # when it was last seen alive, and last seen not stopped
 
     def beat(self) -> None:
-        """It has sent something, or was given work."""
+        """Note that it has sent something, or was given work."""
         self._last = time.monotonic()
 
     def is_hung(self, *, expected: bool) -> bool:
-        """Whether it does nothing though something is expected of it, or was stopped by a signal."""
+        """Whether it does nothing although it has work, or was stopped by a signal."""
         now = time.monotonic()
         try:
             status, used = self._process.status(), sum(self._process.cpu_times()[:2])
@@ -155,7 +155,7 @@ class ForkServer:
 
 @contextmanager
 def _heard() -> Iterator[None]:
-    """Whatever goes wrong on the wire, or makes no sense there, means that the process is lost."""
+    """Treat any error on the wire, and any nonsense, as a lost process."""
     try:
         yield
     except Exception as error:
@@ -163,7 +163,7 @@ def _heard() -> Iterator[None]:
 
 
 class WorkerProcess:
-    """A process that computes one thing at a time. Only the pool's watcher starts it again after it was lost."""
+    """A process that computes one thing at a time. Only the pool's watcher restarts a lost one."""
 
     def __init__(self, kind: Kind, forks: ForkServer) -> None:
         self.kind, self._forks = kind, forks
@@ -185,14 +185,14 @@ class WorkerProcess:
         self._pulse.kill()
 
     def _lose(self) -> None:
-        """It has ended against our will. One that does so again soon is restarted after a pause."""
+        """Note that it ended unexpectedly. If this happens again soon, it is restarted after a pause."""
         now = time.monotonic()
         self._restart_at = now + RESTART_PAUSE if now - self._lost_at < RESTART_PAUSE else now
         self._lost_at = now
         self.end()
 
     def take(self) -> bool:
-        """Take it for oneself; false if it is taken or lost."""
+        """Reserve it; false if it is taken or lost."""
         if not self.lock.acquire(blocking=False):
             return False
         if self.lost:
@@ -216,7 +216,7 @@ class WorkerProcess:
             elif self._pulse.is_hung(expected=not idle):
                 _log.warning("A %s process hangs and is killed.", self.kind.value)
                 self._pulse.kill()  # the listener notices
-            elif idle and self._wire.poll():  # an idle process sends nothing but its end
+            elif idle and self._wire.poll():  # an idle process sends nothing until it ends
                 self._lose()
         finally:
             if idle:
@@ -227,9 +227,9 @@ class WorkerProcess:
     ) -> Any:
         """``call(report=…)``, after `take`; the process is free again when this ends.
 
-        If the result is no longer wanted, a process with a scene stops and keeps the scene; one without is ended, as is
-        one that `ends` with its work. ConnectionError: the process is gone, hangs, or sends what cannot be read.
-        ValueError: it needs more time or memory than allowed, or has failed without a scene.
+        If the result is no longer wanted, a process with a scene stops and keeps the scene; a process without one is
+        ended, like one that `ends` with its work. ConnectionError: the process is gone, hangs, or sends something
+        unreadable. ValueError: it needs more time or memory than allowed, or failed without a scene.
         """
         try:
             kind, result = self._converse(call, report, scene, None if scene is None else prepare(*scene))
@@ -281,7 +281,7 @@ class WorkerProcess:
             report(share if key is not None else min(seconds / MAX_SECONDS, 0.99))
 
     def _stop(self) -> None:
-        """Have it leave off: it keeps the scene and the path for the next slider move."""
+        """Tell it to stop; it keeps the scene and the path for the next slider move."""
         try:
             with _heard():
                 send(self._wire, "stop", self._number)
@@ -297,14 +297,14 @@ class WorkerProcess:
         send(self._wire, "scene", key, (task, parts_of(prepare(*key))))
 
     def forget(self, data: str) -> None:
-        """Drop uploaded data: at once, or as soon as it has ended what it is doing."""
+        """Drop uploaded data: at once, or when its current work ends."""
         self._to_forget.append(data)
         self._tell_to_forget()
 
     def _tell_to_forget(self) -> None:
         while self._to_forget and self.lock.acquire(blocking=False):
             try:
-                with suppress(OSError, IndexError):  # it is gone, and the data with it; or another thread has said it
+                with suppress(OSError, IndexError):  # it is gone, and the data with it; or another thread has told it
                     send(self._wire, "forget", self._to_forget.pop())
             finally:
                 self.lock.release()
@@ -313,8 +313,8 @@ class WorkerProcess:
 class ProcessPool:
     """The processes of each `Kind`, and a thread that watches them; they start `after` a number of seconds.
 
-    With none in the `foreground`, the server computes everything itself. In the `background` one is always there, and
-    others start on demand, as do those `apart`.
+    With none in the `foreground`, the server computes everything itself. In the `background` one is always running;
+    others, and those `apart`, start on demand.
     """
 
     def __init__(self, foreground: int, background: int = 1, apart: int = 0, after: float = 0.0) -> None:
@@ -339,14 +339,14 @@ class ProcessPool:
             try:
                 self.check()
                 self._fails = False
-            except Exception:  # no process can be started, say; the next check may find otherwise
+            except Exception:  # for example, no process can be started; the next check may succeed
                 self._fails = True
-                _log.exception("The processes could not be looked after.")
+                _log.exception("The processes could not be checked.")
             self._wake.wait(WATCH)
             self._wake.clear()
 
     def check(self) -> None:
-        """Start what is missing, replace what is lost or hangs, and end what was started on demand and is idle."""
+        """Start missing processes, replace lost and hanging ones, and end idle ones that were started on demand."""
         for kind, wanted in self._wanted.items():
             while len(self._of(kind)) < wanted and not self._over.is_set():
                 self.workers.append(WorkerProcess(kind, self.forks[kind]))

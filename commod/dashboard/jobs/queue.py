@@ -16,7 +16,7 @@ from typing import Any
 
 from commod.dashboard.jobs.scheduling import MOST_PREFETCHED, Priority
 
-# Bytes of a result that does not say how many it has: a few small frames.
+# Bytes of a result that does not state its size: a few small frames.
 LIGHT = 32 * 2**10
 
 
@@ -33,14 +33,14 @@ class ResultCache:
         self._lock = Lock()
 
     def get(self, key: Hashable, *, used: bool = True) -> Any:
-        """The result of `key`, or None. A look that is not a use leaves the order as it is."""
+        """The result of `key`, or None. Unless it is `used`, the order stays the same."""
         with self._lock:
             if used and key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key, (None, 0))[0]
 
     def put(self, key: Hashable, result: Any, nbytes: int = LIGHT, *, first_to_go: bool = False) -> None:
-        """Keep a result; one that is `first_to_go` displaces no other."""
+        """Keep a result; a `first_to_go` one displaces no other."""
         with self._lock:
             if key in self._kept:
                 self._drop(key)
@@ -51,7 +51,7 @@ class ResultCache:
                 self._drop(next(iter(self._kept)))
 
     def forget(self, concerns: Callable[[Hashable], bool]) -> None:
-        """Drop the results whose key `concerns` what must go."""
+        """Drop the results for whose key `concerns` is true."""
         with self._lock:
             for key in [key for key in self._kept if concerns(key)]:
                 self._drop(key)
@@ -65,16 +65,16 @@ _rank = attrgetter("rank")
 
 
 class Report:
-    """A job calls its report with the share done, as often as it can. This one goes nowhere."""
+    """A job calls its report with the share done, as often as it can. This one does nothing."""
 
     def __call__(self, share: float) -> None:
         """Note the share done; raises `Abandoned` once nobody waits for the job."""
 
     def tell(self, found: Any) -> None:
-        """Show those who wait what the job has found so far."""
+        """Show waiting scripts what the job has found so far."""
 
     def say(self, note: str) -> None:
-        """Show those who wait what is being done, in place of the usual text."""
+        """Show waiting scripts what is being done, instead of the usual text."""
 
 
 SILENT = Report()
@@ -90,13 +90,13 @@ class JobStage:
 
     work: Callable[..., Any]
     priority: Priority = Priority.TRAIN
-    heavy: bool = False  # takes seconds and leaves the interpreter to others: small jobs do not wait for it
-    apart: bool = False  # has a process to itself, next to all others
+    heavy: bool = False  # takes seconds but frees the interpreter: small jobs do not wait for it
+    apart: bool = False  # has a process of its own, in addition to all others
     kept: bool = True  # the cache keeps the result
 
     @property
     def slot(self) -> tuple[str, bool]:
-        """Which places it may take; the flag marks jobs that must leave one of these places free."""
+        """The kind of slot it needs; the flag marks jobs that must leave one such slot free."""
         if self.apart:
             return "apart", self.heavy
         if self.heavy:
@@ -110,14 +110,14 @@ class _Job:
     def __init__(self, key: Hashable, stages: Sequence[JobStage], done: tuple[Any, ...]) -> None:
         self.key, self.stages, self.results = key, stages, done
         self.waiting = 0  # tickets and jobs that want it
-        self.rank: tuple[int, int] | None = None  # in its line: priority and number; None if it does not stand there
+        self.rank: tuple[int, int] | None = None  # in its line: priority and number; None if it is not in line
         self.running = False
         self.listeners: set[Callable[[], object]] = set()
         self.progress, self.note, self.found = 0.0, "", None
-        self.begun: float | None = None  # when the stage at work began
+        self.begun: float | None = None  # when the current stage began
         self.error: BaseException | None = None
         self.forgotten = not all(stage.kept for stage in stages)  # whether the cache may not keep its results
-        self.after: tuple[_Job, ...] = ()  # must end first
+        self.after: tuple[_Job, ...] = ()  # jobs that must end first
 
     @property
     def stage(self) -> JobStage:
@@ -134,13 +134,13 @@ class _Job:
 
     @property
     def at_hand(self) -> _Job:
-        """The job that everything waits for just now: this one, or one that must end first."""
+        """The job that is waited for right now: this one, or one that must end first."""
         return next((first.at_hand for first in self.after if not first.is_over), self)
 
     @property
     def pace(self) -> tuple[float, float | None]:
         """Share done, of this job or of all that must end first, and when that began."""
-        after = self.after  # another thread may empty it meanwhile
+        after = self.after  # another thread may empty it in the meantime
         if all(first.is_over for first in after):
             return self.progress, self.begun
         shares = [1.0 if first.is_over else first.pace[0] for first in after]
@@ -159,15 +159,15 @@ class Ticket(AbstractContextManager["Ticket"]):
         job.listeners.add(self._bell.set)
 
     def listen(self, callback: Callable[[], object]) -> None:
-        """Have `callback` called, from any thread, whenever a stage is done or the job has failed.
+        """Call `callback`, from any thread, whenever a stage is done or the job has failed.
 
-        What happened before is not repeated: look at `has` after this call. The callback must not block.
+        Earlier events are not repeated: check `has` after this call. The callback must not block.
         """
         self._callbacks.append(callback)
         self._job.listeners.add(callback)
 
     def leave(self) -> None:
-        """Give the place up; work that nobody waits for ends."""
+        """Give up the place; work that nobody waits for ends."""
         if self.is_held:
             self.is_held = False
             self._job.listeners.difference_update(self._callbacks)
@@ -207,12 +207,12 @@ class Ticket(AbstractContextManager["Ticket"]):
 
     @property
     def progress(self) -> float:
-        """Share done of the stage at work, 0 to 1."""
+        """Share done of the current stage, 0 to 1."""
         return self._job.pace[0]
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimated from the share done; None as long as that says little."""
+        """Estimated from the share done; None while it is too small to tell."""
         share, since = self._job.pace
         return None if since is None or share < 0.05 else (time.monotonic() - since) * (1.0 - share) / share
 
@@ -228,23 +228,23 @@ class Ticket(AbstractContextManager["Ticket"]):
 
     @property
     def parts(self) -> list[Any]:
-        """Results of the jobs that had to end first, as far as they are there."""
+        """Results of the jobs that had to end first, as far as they exist."""
         return [first.results[-1] for first in self._job.after if first.is_over and first.error is None]
 
     def result(self, stage: int = -1) -> Any:
-        """What a stage returned. Its exception is raised here, but none that would end the caller's thread."""
+        """What a stage returned. Its exception is raised here, unless it would end the caller's thread."""
         job, place = self._job, stage % len(self._job.stages)
         if len(job.results) > place:
             return job.results[place]
         if job.error is None:
-            raise RuntimeError("The work is not done: wait for it.")
+            raise RuntimeError("The work is not done yet: wait for it.")
         if not isinstance(job.error, Exception):
             raise RuntimeError("The work was cut short.") from job.error
         raise job.error
 
 
 class WorkQueue:
-    """Threads that run jobs in order of priority, a cache of results, and a count of who waits for what.
+    """Threads that run jobs in order of priority, a cache of results, and counts of who waits for which job.
 
     A job has one stage or more, so that a page can draw a model before what it says about the model is there. The
     arguments say how many jobs of each kind (`JobStage.slot`) run at a time: a slider never waits for a search.
@@ -255,13 +255,13 @@ class WorkQueue:
     ) -> None:
         self.places = {"foreground": foreground, "background": background, "heavy": heavy, "apart": apart}
         self.cache = cache or ResultCache()
-        self.finished = self.abandoned = 0  # stages that ran to their end, and jobs that nobody wanted any more
+        self.finished = self.abandoned = 0  # completed stages, and jobs that nobody wanted any more
         self._asked = time.monotonic()  # the last request that was not a prefetch of paths
         self._changed = Condition(Lock())
         self._jobs: dict[Hashable, _Job] = {}
         self._lines: defaultdict[tuple[str, bool], list[_Job]] = defaultdict(list)  # who waits, by slot and rank
         self._blocked: list[_Job] = []  # wait for others to end
-        self._count = 0  # of jobs that have stood in a line
+        self._count = 0  # of jobs that have been in a line
         self._running: list[tuple[str, bool]] = []  # slots taken
         self._to_call: list[Callable[[], object]] = []  # callbacks to call once the lock is released
         self._dropped: SimpleQueue[tuple[_Job, list[Callable[[], object]]]] = SimpleQueue()
@@ -276,7 +276,7 @@ class WorkQueue:
         return results[stage] if len(results) > stage else None
 
     def submit(self, key: Hashable, *stages: JobStage, after: Sequence[Ticket] = ()) -> Ticket:
-        """Take a place for the results of `key`; running work is shared, and cached results are not made again.
+        """Take a place for the results of `key`; running work is shared, and cached results are not computed again.
 
         The job starts when all jobs of `after` have ended, and fails if one of them does.
         """
@@ -285,7 +285,7 @@ class WorkQueue:
                 self._asked = time.monotonic()
             job = self._jobs.get(key)
             if job is not None and job.is_prefetch and not stages[0].priority.is_prefetch:
-                if job.running and not stages[0].priority.in_background:  # it may take its time there
+                if job.running and not stages[0].priority.in_background:  # the work may be slow there
                     job = None
                 else:  # somebody asks for it now
                     self._dequeue(job)
@@ -305,7 +305,7 @@ class WorkQueue:
 
     @property
     def idle_for(self) -> float:
-        """Seconds without a request; 0 while something that somebody asked for runs or waits."""
+        """Seconds without a request; 0 while requested work runs or waits."""
         with self._locked():
             busy = any(job.stage.priority is not Priority.PATHS for job in self._jobs.values())
             return 0.0 if busy else time.monotonic() - self._asked
@@ -317,7 +317,7 @@ class WorkQueue:
             return sum(job.is_prefetch for line in self._lines.values() for job in line) >= MOST_PREFETCHED
 
     def forget(self, concerns: Callable[[Hashable], bool]) -> None:
-        """Drop results whose key `concerns` what must go; running jobs drop theirs when they end."""
+        """Drop results for whose key `concerns` is true; running jobs drop theirs when they end."""
         with self._locked():
             self.cache.forget(concerns)
             for job in [job for key, job in self._jobs.items() if concerns(key)]:
@@ -327,7 +327,7 @@ class WorkQueue:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Hold the lock, give dropped tickets up, and call listeners afterwards."""
+        """Hold the lock, give up dropped tickets, and call listeners afterwards."""
         with self._changed:
             self._hear_dropped()
             yield
@@ -335,7 +335,7 @@ class WorkQueue:
         for callback in to_call:
             try:
                 callback()
-            except Exception:  # the caller's loop is closed, say
+            except Exception:  # for example, the caller's loop is closed
                 _log.exception("A listener failed.")
 
     def _hear_dropped(self) -> None:
@@ -370,7 +370,7 @@ class WorkQueue:
             job.rank = None
 
     def _give_up(self, job: _Job) -> None:
-        """One who waited for a job no longer does. A running job hears of it when it reports."""
+        """One waiter for a job is gone. A running job finds out when it reports."""
         job.waiting -= 1
         if job.waiting == 0 and not job.running and not job.is_over:
             self._dequeue(job)
@@ -382,12 +382,12 @@ class WorkQueue:
         self._close(job)
 
     def _detach(self, job: _Job) -> None:
-        """Nobody may join a job that ends. Another of the same key may have come meanwhile."""
+        """Let nobody join a job that is ending. Another job with the same key may have come in the meantime."""
         if self._jobs.get(job.key) is job:
             del self._jobs[job.key]
 
     def _close(self, job: _Job) -> None:
-        """A job is over: let go what it waited for, and start what waited for it."""
+        """End a job: release what it waited for, and start what waited for it."""
         self._detach(job)
         after, job.after = job.after, ()
         for first in after:
@@ -425,7 +425,7 @@ class WorkQueue:
                 error = next((first.error for first in job.after if first.error is not None), None)
                 if error is None:
                     result = job.stage.work(*job.results, _JobReport(self, job))
-            except BaseException as caught:  # handed to those who wait
+            except BaseException as caught:  # passed on to the waiting scripts
                 error = caught
                 if not isinstance(caught, ValueError | Abandoned):
                     kind = job.key[0] if isinstance(job.key, tuple) else job.key  # the rest names somebody's columns
@@ -443,7 +443,7 @@ class WorkQueue:
             return
         self.finished += 1
         job.results = (*job.results, result)
-        # Somebody may have asked for a prefetched job meanwhile, and have more of it by now.
+        # Somebody may have asked for a prefetched job in the meantime and got more of it.
         if not job.forgotten and not (job.is_prefetch and self.cache.get(job.key, used=False)):
             nbytes = getattr(job.results[0], "nbytes", LIGHT)  # which the later ones complete
             self.cache.put(job.key, job.results, nbytes, first_to_go=job.is_prefetch)

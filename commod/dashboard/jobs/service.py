@@ -43,15 +43,15 @@ def _asked(variable: str, usual: int) -> int:
 
 
 def _foreground() -> int:
-    """Processes for those who have a slider in hand: COMMOD_PROCESSES, or one for two cores."""
+    """Processes for people who move sliders: COMMOD_PROCESSES, or one for two cores."""
     return _asked("COMMOD_PROCESSES", max(1, cpu_count() // 2))
 
 
 def _background() -> int:
-    """Processes for the background: COMMOD_BACKGROUND, or one for each core, and three at least.
+    """Processes for the background: COMMOD_BACKGROUND, or one for each core, at least three.
 
-    They only get time that nobody else wants. Of three, two serve the searches of two people, and one is left for what
-    is short (`WorkQueue`).
+    They only get time that nobody else wants. Of three, two serve two people's searches, and one is left for short jobs
+    (`WorkQueue`).
     """
     return max(1, _asked("COMMOD_BACKGROUND", max(3, cpu_count())))
 
@@ -79,7 +79,7 @@ def get(task: ComputeTask, stage: int = -1, *, used: bool = True) -> Any:
 
 
 def submit(task: ComputeTask) -> Ticket:
-    """A place in the queue; a cached result is there at once. What needs an f waits for that, trained once for all."""
+    """A place in the queue; a cached result is there at once. Tasks that need f wait for it, trained once for all."""
     with ExitStack() as places:
         if task.parts:
             parts, step = [places.enter_context(submit(part)) for part in task.parts], task.steps[0]
@@ -90,7 +90,7 @@ def submit(task: ComputeTask) -> Ticket:
             f = base(task.scene)
             first = [places.enter_context(submit(f))]
             if this_session() and not is_shipped(task.scene.data):
-                _keep(("trained",), f)  # as long as the session is open and wants no other
+                _keep(("trained",), f)  # until the session is closed or wants another
         return queue().submit(task.key, *task.stages(process_pool), after=first)
 
 
@@ -101,7 +101,7 @@ def _leave(tickets: Iterable[Ticket]) -> None:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda kept: _leave(kept.values()))
 def _kept() -> dict[tuple[Hashable, ...], Ticket]:
-    """Places that this session keeps from one run of its script to the next; given up when it is closed.
+    """Places that this session keeps between runs of its script; given up when it is closed.
 
     Streamlit keeps the state of a closed session for minutes, in case its browser comes back.
     """
@@ -109,7 +109,7 @@ def _kept() -> dict[tuple[Hashable, ...], Ticket]:
 
 
 def begin(task: ComputeTask) -> Ticket:
-    """A place that this session keeps until it leaves it, or is closed: for what a button has begun."""
+    """A place that this session keeps until it gives it up or is closed: for work that a button started."""
     kept = _kept()
     for key in [key for key, ticket in kept.items() if not ticket.is_held]:
         del kept[key]
@@ -117,7 +117,7 @@ def begin(task: ComputeTask) -> Ticket:
 
 
 def _keep(why: tuple[Hashable, ...], task: ComputeTask) -> Ticket:
-    """Take a place for this session in place of the one that it has for the same reason."""
+    """Take a place for this session, instead of the one that it has for the same reason."""
     kept, ticket = _kept(), submit(task)
     _leave([kept.pop(why)] if why in kept else [])
     kept[why] = ticket
@@ -125,7 +125,7 @@ def _keep(why: tuple[Hashable, ...], task: ComputeTask) -> Ticket:
 
 
 def go_on(*wanted: ComputeTask) -> None:
-    """Have these computed for this session, however often its script runs again, and nothing that was wanted before."""
+    """Compute these for this session, however often its script runs again, and nothing that was wanted before."""
     kept, tasks = _kept(), {("wanted", *task.key): task for task in wanted}
     _leave([kept.pop(key) for key in [*kept] if key[0] == "wanted" and key not in tasks])
     for key, task in tasks.items():
@@ -134,7 +134,7 @@ def go_on(*wanted: ComputeTask) -> None:
 
 
 def can_prefetch() -> bool:
-    """Whether a process is free for prefetching, and not too much of it waits."""
+    """Whether a process is free for prefetching, and few prefetch jobs wait."""
     return bool(process_pool().workers) and not queue().is_crowded
 
 
@@ -153,7 +153,7 @@ _deferred = Lock()
 
 
 def while_waiting(callback: Callable[[], None] | None) -> None:
-    """Have `callback` called now and then whenever this thread's script waits: no fragment runs meanwhile."""
+    """Call `callback` now and then while this thread's script waits: no fragment runs then."""
     _here.callback = callback
 
 
@@ -166,7 +166,7 @@ def _call_back() -> None:
 
 @contextmanager
 def first_paint() -> Iterator[None]:
-    """Draw the first picture. Waiting in here would hold up others, so it raises an error."""
+    """Draw the first picture. Waiting inside would hold up others, so it raises an error."""
     depth = getattr(_here, "depth", 0)
     _here.depth = depth + 1
     try:
@@ -177,7 +177,7 @@ def first_paint() -> Iterator[None]:
 
 @contextmanager
 def deferred_paint() -> Iterator[None]:
-    """Draw a part of the rest of a page, one session after the other; a wait in here raises.
+    """Draw part of the rest of a page, one session after the other; waiting inside raises an error.
 
     Python runs one thread at a time. If thirty pages draw at once, each takes as long as all of them; if what is below
     the first picture waits, the first pictures come at once. A part should take a few milliseconds, and nobody waits
@@ -197,13 +197,13 @@ def deferred_paint() -> Iterator[None]:
 def watch(
     tickets: Mapping[Name, Ticket], poll: Callable[[Mapping[Name, Ticket]], float] = lambda _: POLL, *, stage: int = -1
 ) -> Iterator[Name]:
-    """The name of each ticket, as soon as its stage is done.
+    """Yields the name of each ticket as soon as its stage is done.
 
-    `poll` is called with those that are left, again and again, and returns how many seconds to wait. A run of the
-    script that is no longer wanted ends in here.
+    `poll` is called repeatedly with the remaining tickets and returns how many seconds to wait. A script run that is no
+    longer wanted ends in here.
     """
     if getattr(_here, "depth", 0):
-        raise RuntimeError("A page cannot wait while it paints: wait before or after it.")
+        raise RuntimeError("A page cannot wait while it draws: wait before or after.")
     left = dict(tickets)
     while True:
         for name in [name for name, ticket in left.items() if ticket.has(stage)]:
@@ -226,7 +226,7 @@ def let_picture_come(training: Ticket) -> None:
 
 
 def wait(ticket: Ticket, place: Any = None, what: str = "", *, stage: int = -1) -> Any:
-    """The result of a stage of a job, the last by default; a longer wait is shown at `place`, if there is one."""
+    """The result of a job's stage, by default the last; a longer wait is shown at `place`, if given."""
     patient_until, drawn = time.monotonic() + PATIENCE, ("", 0.0)
 
     def poll(_: object) -> float:
@@ -247,7 +247,7 @@ def wait(ticket: Ticket, place: Any = None, what: str = "", *, stage: int = -1) 
 
 
 def result_of(task: ComputeTask, place: Any = None, what: str = "", *, stage: int = -1) -> Any:
-    """What a task gives, computed once for all sessions."""
+    """The result of a task, computed once for all sessions."""
     found = get(task, stage)
     if found is not None:
         return found
@@ -264,16 +264,16 @@ def scene_of(settings: Settings) -> Scene:
 
 @dataclass(frozen=True)
 class Pending:
-    """A part of a page that is drawn when its result is there."""
+    """A part of a page that is drawn when its result arrives."""
 
     ticket: Ticket
-    draw: Callable[[Ticket], Any]  # when it is done; it may give a list of parts that follow
+    draw: Callable[[Ticket], Any]  # called when it is done; may return a list of parts that follow
     show_progress: Callable[[Ticket], None] | None = None  # while it is not
     held: bool = False  # whether the place in the queue outlives this run of the script
 
 
 def draw_pending(*parts: Pending | None) -> None:
-    """Draw the parts that wait for a result, in the order in which the results come; to be called last on a page."""
+    """Draw the parts that wait for a result, in the order in which results arrive; call it last on a page."""
     waiting, following = {place: part for place, part in enumerate(parts) if part is not None}, list[Pending]()
 
     def poll(left: Mapping[int, Ticket]) -> float:
@@ -294,14 +294,14 @@ def draw_pending(*parts: Pending | None) -> None:
 
 
 def in_line(what: str, ticket: Ticket) -> str:
-    """What a page waits for, how many jobs run before it, and when it will be ready if that takes a while."""
+    """What a page waits for, how many jobs come first, and when it will be ready if that takes a while."""
     when = f"{before} before you" if (before := ticket.before) else ready_in(ticket)
     what = ticket.note or what
     return declared(session.language(), f"{what}: {when}" if when else f"{what} …")
 
 
 def ready_in(ticket: Ticket) -> str:
-    """When a result will be there; empty if that is soon, or nobody knows yet."""
+    """When a result will be ready; empty if that is soon or not yet known."""
     seconds = ticket.seconds_left
     if seconds is None or seconds < SOON:
         return ""

@@ -33,14 +33,14 @@ from commod.models.threshold import ONE_HALF
 
 # Refits of a part: a second or less of a core, and enough for a first answer. Fewer of other splits: each trains an f.
 PART: dict[Drawn, int] = {"rows": 10, "splits": 5}
-# Arguments of `Commod` that a search for a setting leaves as they are.
+# Arguments of `Commod` that a search for a setting does not change.
 LEFT = ("update", "direction", "features", "lambda_concepts", "max_changes")
 
 # ---- an f, and strangers' files ----
 
 
 def base(key: SceneKey) -> ComputeTask:
-    """An f: trained once for everybody, whatever its threshold. One of uploaded data gets a process to itself."""
+    """An f, trained once for everybody, for any threshold. For uploaded data it gets a process of its own."""
     key = key._replace(threshold=ONE_HALF)
     if is_shipped(key.data):
         step = ComputeStep(trained_parts, (key, None), Priority.TRAIN, has_many_rows(key.data), note="Training f")
@@ -56,7 +56,7 @@ def base(key: SceneKey) -> ComputeTask:
 def preview(
     draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Any
 ) -> ComputeTask:
-    """What should be known of a table before it is used; `draft` is a name that no other has."""
+    """What to check about a table before it is used; `draft` is a unique name."""
     return _apart("preview", draft, (repr(choice), len(some)), preview_data, some, of_each, choice, rows, repeats)
 
 
@@ -76,7 +76,7 @@ def _apart(kind: str, token: str, about: tuple[Any, ...], function: Callable[...
 
 @lru_cache(maxsize=4096)  # a page looks at all models of a path
 def fit(settings: Settings) -> ComputeTask:
-    """A model, and what is said about it: one job with two results, both the same `FitResult`."""
+    """A model and its explanation: one job with two results, both the same `FitResult`."""
     train = prefetch(settings, Priority.TRAIN).steps[0]
     explain = ComputeStep(FitResult.explained, (), Priority.EXPLAIN, train.heavy, then=FitResult.fill)
     return ComputeTask("fit", settings.scene(), (settings.model(),), (train, explain))
@@ -91,7 +91,7 @@ def prefetch(settings: Settings, priority: Priority = Priority.LINE) -> ComputeT
 
 @lru_cache(maxsize=4096)  # after every move, a thread looks at all paths of the data
 def precompute(settings: Settings, *, wholly: bool, near: bool = False) -> ComputeTask:
-    """Points of the λ_fair path up to its end, or of every λ_fair; a `near` one may be wanted at the next move."""
+    """Points of the λ_fair path up to its end, or of every λ_fair; a `near` path may be wanted at the next move."""
     path, arguments = settings.line(), (settings.model(), STOPS if wholly else STOPS[-1:])
     step = ComputeStep(solve_path, arguments, Priority.LINE if near else Priority.PATHS, of_scene=True, path=path)
     return ComputeTask("precompute", settings.scene(), (*path, wholly), (step,))
@@ -108,7 +108,7 @@ on_forget(lambda _: precompute.cache_clear())
 
 
 def refits(result: FitResult, drawn: Drawn = "rows") -> ComputeTask:
-    """The model fitted again: in parts, so that all processes share them and the first tells early."""
+    """The model fitted again, in parts: all processes share them, and the first gives an early answer."""
     count, model = wanted_refits(result, drawn), replace(result.settings, k=1)  # k decides about nobody
     parts = []
     for first in range(0, count, PART[drawn]):
@@ -120,14 +120,14 @@ def refits(result: FitResult, drawn: Drawn = "rows") -> ComputeTask:
 
 
 def splits(result: FitResult) -> ComputeTask | None:
-    """The model on other splits; None where nobody changes or there are no two of them."""
+    """The model on other splits; None if nobody changes or there are fewer than two splits."""
     if not result.changed_test.any() or wanted_refits(result, "splits") < 2:
         return None
     return refits(result, "splits")
 
 
 def standalone(settings: Settings) -> ComputeTask:
-    """Every model of a page that needs no server, in parts that all processes share."""
+    """Every model of a page without a server, in parts that all processes share."""
     parts = [
         ComputeTask(
             "models_of", settings.scene(), (part,), (ComputeStep(models_of, (part, grid), Priority.BACKGROUND),)
@@ -149,7 +149,7 @@ people = Computation(FitResult.people)
 
 
 def ranges_of(scene: Scene) -> dict[str, FeatureRange]:
-    """What values each feature can have."""
+    """The values that each feature can have."""
     return feature_ranges(scene.task.X, leave_out=scene.f)
 
 

@@ -1,11 +1,11 @@
-"""The processes that compute for the server, seen from inside, and the fork server that they come from.
+"""The processes that compute for the server, seen from inside, and the fork server that creates them.
 
 ``python -m commod.dashboard.jobs.worker FD`` imports the modules once and then forks a process for every request on the
-socket FD: a new process is there in milliseconds and shares their memory. It runs no script of the server.
+socket FD: a new process starts in milliseconds and shares their memory. It runs no script of the server.
 
-A message has a kind, what it is about, and a load. The server sends ``work`` (about a number and a scene; its load is
-called with a ``report``), ``stop`` (a number), ``forget`` (data), and a ``scene``. A process answers ``progress`` (the
-share done; what was found so far), ``lacks`` if it has not got the scene, and ``done`` or ``failed`` with the result.
+A message has a kind, a subject, and a load. The server sends ``work`` (about a number and a scene; its load is called
+with a ``report``), ``stop`` (a number), ``forget`` (data), and a ``scene``. A process answers ``progress`` (the share
+done; what was found so far), ``lacks`` if it does not have the scene, and ``done`` or ``failed`` with the result.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LARGE = 2**16
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves out the scene and its f: either side has them."""
+    """Leaves out the scene and its f: both sides have them."""
 
     def __init__(self, file: io.BytesIO, scene: Scene | None, buffers: Callable[[pickle.PickleBuffer], Any]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers)
@@ -83,7 +83,7 @@ def send(wire: Wire[Any, Any], kind: str, about: Any = None, load: Any = None, s
 
 
 def receive(wire: Wire[Any, Any]) -> tuple[str, Any, Callable[..., Any]]:
-    """Kind of a message, what it is about, and what gives its load, with writable arrays, to who has the scene."""
+    """A message's kind, its subject, and a function from the scene to its load, with writable arrays."""
     kind, about, content, sizes = wire.recv()
     buffers = [bytearray(size) for size in sizes]
     for buffer in buffers:
@@ -99,7 +99,7 @@ class _Stopped(Exception):  # noqa: N818 - not an error: nobody wants the result
 
 
 class _Report(Report):
-    """Sends progress now and then, and hears whether to stop."""
+    """Sends progress now and then, and checks whether to stop."""
 
     def __init__(self, wire: Wire[Any, Any], number: int) -> None:
         self._wire, self._number = wire, number
@@ -148,13 +148,13 @@ def _fetch_scene(wire: Wire[Any, Any]) -> None:
 
 
 def _end_with_server() -> None:
-    """End this process when the server is gone, also in the middle of work that hears nothing."""
+    """End this process when the server is gone, even in the middle of work that does not report."""
     os.read(0, 1)
     os._exit(0)
 
 
 def serve(wire: Wire[Any, Any], kind: Kind, memory: int) -> None:
-    """Compute for the server until it is gone; apart, with so much `memory` at most beyond that of the modules."""
+    """Compute for the server until it is gone; apart, with at most this much `memory` beyond the modules'."""
     Thread(target=_end_with_server, daemon=True).start()
     if kind is Kind.APART:
         os.nice(5)  # a third of what a slider gets on the same core: somebody waits for it, too
@@ -173,9 +173,9 @@ def serve(wire: Wire[Any, Any], kind: Kind, memory: int) -> None:
 
 
 def fork_on_request(control: socket.socket) -> None:
-    """Fork a process for each request, which brings a socket; the answer is its id."""
+    """Fork a process for each request, which comes with a socket; the answer is the process id."""
     gc.collect()
-    gc.freeze()  # a walk for garbage would copy the shared pages
+    gc.freeze()  # garbage collection would copy the shared pages
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a process ended
     while True:
         message, sockets, _, _ = socket.recv_fds(control, 4096, 1)
@@ -201,9 +201,9 @@ def fork_on_request(control: socket.socket) -> None:
 
 
 def _begin_background() -> None:
-    """All processes of the background come from one that has the idle class and has compiled SHAP once."""
+    """All background processes are forked from one that has the idle class and has compiled SHAP once."""
     if os.environ.get("COMMOD_IDLE_CLASS") != "0":
-        with suppress(AttributeError, OSError):  # where the system has it: only time that nobody else wants
+        with suppress(AttributeError, OSError):  # if the system has it: only time that nobody else wants
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     if os.environ.get("COMMOD_WARM_UP") != "0":
         warm_up()

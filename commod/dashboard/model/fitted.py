@@ -1,4 +1,4 @@
-"""One fit and all that is drawn from it. Methods take a while; `jobs/tasks.py` has workers call them."""
+"""One fit and everything drawn from it. Its methods take a while, so workers call them (`jobs/tasks.py`)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from commod.models.base_models import BASE_MODELS
 from commod.models.export import portable_json
 from commod.models.threshold import ONE_HALF
 
-# Bytes of a fit's frames and of its estimator, whatever the number of rows.
+# Bytes of a fit's frames and of its estimator, for any number of rows.
 FRAMES = 96 * 2**10
 # Parts of a fit that take a while to make.
 EXPLAINED = ("figures", "changes", "groups", "record", "at_hand", "loadings", "concepts")
@@ -81,13 +81,13 @@ class FitResult:
         )
 
     def keep(self, name: str, make: Callable[[], Made]) -> Made:
-        """What `make` gives, made once: a page of a model is drawn by many."""
+        """The result of `make`, computed once: many people draw a model's page."""
         if name not in self.kept:
             self.kept[name] = make()
         return self.kept[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what can be made again."""
+        """Leaves out what can be computed again."""
         return {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"kept": {}}
 
     @cached_property
@@ -117,7 +117,7 @@ class FitResult:
 
     @cached_property
     def groups(self) -> Groups | None:
-        """Each of many groups against everyone, on test; of two, the figures say all."""
+        """Each of many groups against everyone, on test; with two groups, the figures say everything."""
         before, test = self.scene.decisions_test, self.scene.test
         many = self.has_many_groups
         return explain_groups(self.task, test, self.settings.fairness, before, self.decisions) if many else None
@@ -130,7 +130,7 @@ class FitResult:
 
     @cached_property
     def at_hand(self) -> dict[str, Answer]:
-        """Answers to the checks that need no more than decisions."""
+        """Answers to the checks that need only decisions."""
         return answers_of_decisions(self.scene, self.decisions, self.record)
 
     @cached_property
@@ -139,7 +139,7 @@ class FitResult:
 
     @cached_property
     def concepts(self) -> pd.DataFrame:
-        """What each concept does, and how well it alone tells the group (``auc, low, high, group``), on test."""
+        """What each concept does, and how well it alone predicts the group (``auc, low, high, group``), on test."""
         own, values = self.activations
         frame = explain_concepts(self.g, self.task, values, self.scene.decisions_test, self.decisions)
         groups = self.scene.train.sensitive.to_numpy(), self.scene.test.sensitive.to_numpy()
@@ -165,7 +165,7 @@ class FitResult:
         return self.verdict_in(FIRST)
 
     def verdict_in(self, language: str, *, movable: bool = True, complete: bool = True) -> str:
-        """The picture in two sentences; `movable` is whether its reader can move λ_fair.
+        """The picture in two sentences; `movable`: whether its reader can move λ_fair.
 
         Before it is `complete`, nothing is said about chance: intervals take a while.
         """
@@ -193,7 +193,7 @@ class FitResult:
 
     @property
     def is_fair_already(self) -> bool:
-        """Whether f treats the groups alike, as far as the data show."""
+        """Whether the data show no difference in how f treats the groups."""
         by_label = CRITERIA[self.settings.fairness].by_label
         return not by_label and bool(are_treated_alike(self.scene.test.sensitive, self.scene.decisions_test))
 
@@ -210,7 +210,7 @@ class FitResult:
 
     @property
     def has_bad_verdict(self) -> bool:
-        """Whether something else should be tried."""
+        """Whether to suggest trying something else."""
         return Verdict.of(self.gain, self.change_counts, chance=self.gain_may_be_chance).is_bad
 
     @cached_property
@@ -220,13 +220,13 @@ class FitResult:
 
     @property
     def line_in_words(self) -> str:
-        """Where the decision turns; logits are counted from there."""
+        """The score at which the decision turns; logits are counted from there."""
         line = self.scene.threshold
         return "one half" if line == ONE_HALF else f"f's cut-off, {line:.1%}"
 
     @property
     def acts_only(self) -> str:
-        """Whom g acts on, in words; empty if on everybody."""
+        """On whom g acts, in words; empty for everybody."""
         decided = {"negative": 0, "positive": 1}.get(self.g.rescaler_.acts_on)
         if decided is None:
             return ""
@@ -234,35 +234,35 @@ class FitResult:
 
     @property
     def expected(self) -> str:
-        """How many a budget lets change, and how many to expect of new people; empty without a budget."""
+        """How many changes a budget allows, and how many to expect among new people; empty without a budget."""
         if not self.settings.max_changes:
             return ""
         low, high = new_people_interval(self.changed_test.sum(), len(self.changed_test))
         return f"Right now {self.changed_train.sum():,} do. On 1,000 new people expect {low} to {high} changes."
 
     def beside(self, free: FitResult) -> str:
-        """What `free`, the same without the limits on the update, does otherwise."""
+        """How `free`, the same model without limits on the update, differs."""
         parts = [(one.figures, one.changes) for one in (self, free)]
         return cost_of_limits(self.task.spec, self.settings.fairness, *parts)
 
     def answers(self, merit: pd.DataFrame | None = None, refits: Refits | None = None) -> dict[str, Answer]:
-        """Whether the changes make sense: the answers that can be given with what is at hand, by their check."""
+        """Whether the changes make sense: the answers available so far, by check."""
         found = {} if merit is None else {"merit": check_merit(self.task, merit)}
         found |= {} if refits is None else {"again": check_again(self.changed_test, refits.share, len(refits))}
         return self.at_hand | found
 
     def explained(self) -> dict[str, Any]:
-        """What pages draw below the first picture, for `fill`."""
+        """What pages draw below the first picture (for `fill`)."""
         return {name: getattr(self, name) for name in EXPLAINED}
 
     def fill(self, made: dict[str, Any]) -> FitResult:
-        """Take over what `explained` has made elsewhere."""
+        """Take over what `explained` has computed elsewhere."""
         self.__dict__.update(made)
         return self
 
     @property
     def logit(self) -> np.ndarray:
-        """Of g's score on test, less that of the threshold."""
+        """Logits of g's score on test, minus the threshold's."""
         return self.ratio_test * self.scene.logit_test + self.shift_test
 
     @property
@@ -279,7 +279,7 @@ class FitResult:
 
     @property
     def nbytes(self) -> int:
-        """About what it holds beside the scene, for whoever keeps many."""
+        """Its approximate size without the scene, for caches."""
         return 2 * self.ratio_test.nbytes + self.changed_train.nbytes + self.changed_test.nbytes + FRAMES
 
     @property
@@ -317,7 +317,7 @@ class FitResult:
         return evidence_of(self.scene, self.scores, self.activations)
 
     def merit(self) -> pd.DataFrame:
-        """For whom more merit hurts."""
+        """The people whom more merit hurts."""
         return explain_merit(self.task, self.scene.test.X, self.scene.margin_of_f, self.g.decision_function)
 
     def segments(self) -> ChangeSegments:
@@ -354,7 +354,7 @@ class FitResult:
 
 
 def concerns_in_words(result: FitResult) -> list[str]:
-    """What is wrong with a model, or with f, that fairness and accuracy do not show, on test."""
+    """Problems of a model, or of f, that fairness and accuracy do not show, on test."""
 
     def made() -> list[str]:
         scene, test, task = result.scene, result.scene.test, result.task

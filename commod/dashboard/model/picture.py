@@ -1,6 +1,6 @@
 """The first picture of a model as a JSON document: figures, dots per group, the Pareto point, and their words.
 
-The page sends it with the script, ``GET /model`` while a slider moves; docs/picture.md describes every field.
+The page's script sends it, and ``GET /model`` while a slider moves; docs/picture.md describes every field.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from commod.dashboard.text.language import declared, phrase, written
 from commod.dashboard.text.stories import dots_label
 from commod.metrics.figures import CRITERIA, FIGURES
 
-# Increase it when a field changes its meaning or goes.
+# Increase it when a field changes its meaning or is removed.
 SCHEMA = 2
 # With more groups the dots are smaller and their labels shorter.
 FEW_GROUPS = 3
@@ -23,7 +23,7 @@ _FIELDS = ("f", "g", "difference", *_INTERVALS)
 
 
 def picture_of(result: FitResult, language: str, *, complete: bool, movable: bool = True) -> dict[str, Any]:
-    """The picture of a model, without intervals until it is `complete`; see also `FitResult.verdict_in`."""
+    """The picture of a model, without intervals until it is `complete` (see also `FitResult.verdict_in`)."""
     key = f"picture_{language}_{complete}_{movable}"
     return result.keep(key, lambda: _picture(result, language, complete, movable))
 
@@ -34,7 +34,7 @@ def names_of(fairness: str, language: str) -> list[str]:
 
 
 def group_order(rows: dict[int, dict[str, Any]]) -> list[int]:
-    """Two groups in their order, more by f's rate of positive decisions, which stays while a slider moves."""
+    """Two groups in their order, more by f's rate of positive decisions, which stays the same while a slider moves."""
     return sorted(rows, key=lambda code: -rows[code]["before"]) if len(rows) > 2 else list(rows)
 
 
@@ -69,7 +69,7 @@ def _group(code: int, name: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown_figures(fairness: str) -> tuple[str, str, str]:
-    """The figures of the axes; the first two stand above the dots."""
+    """The figures of the axes; the first two are shown above the dots."""
     return CRITERIA[fairness].figure_name, "accuracy", "change_rate"
 
 

@@ -1,4 +1,4 @@
-"""A page that needs no server: one HTML file with every model of a grid, which `picture.js` draws as in the app.
+"""A page without a server: one HTML file with every model of a grid, which `picture.js` draws as in the app.
 
 Every model is trained here; nothing is interpolated. Numbers are kept to 1e-10. What many models share is kept once.
 """
@@ -37,7 +37,7 @@ from commod.metrics.figures import CRITERIA
 from commod.models.export import to_portable
 from commod.models.rescaler import ACROSS, MIRROR
 
-# What a file holds: these values of the sliders and where the data set opens, every form of update, both criteria.
+# What a file holds: these values of the sliders and the opening ones, every form of update, both criteria.
 GRID: dict[str, tuple[Any, ...]] = {
     "lambda_fair": (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0),
     "lambda_ratio": (0.0, 0.02, 0.05, 0.15, 0.5),
@@ -46,7 +46,7 @@ GRID: dict[str, tuple[Any, ...]] = {
 }
 # In the order in which the models are numbered; k is a reading of a model.
 AXES = ("fairness", "update", "lambda_ratio", "lambda_concepts", "lambda_fair")
-# Test people whose rows are in a file, where rows may be.
+# Test people whose rows are in a file, if rows are allowed.
 MOST_PEOPLE = 200
 # Questions of the tree of the changes.
 DEPTH = 3
@@ -57,7 +57,7 @@ Row = dict[str, Any]
 
 
 def settings_on_page(settings: Settings, grid: Grid = GRID) -> dict[str, list[Any]]:
-    """The grid on some data: with the setting itself on it, and only what can be had there."""
+    """The grid on some data: including the setting itself, and only values that the data allow."""
     d = prepare(*settings.scene()).encoded_test.shape[1]
     found = {name: sorted({*grid[name], getattr(settings, name)}) for name in SLIDERS}
     found["k"] = [k for k in found["k"] if k <= d]
@@ -73,7 +73,7 @@ def in_words_of(grid: Grid) -> str:
 
 
 def parts_of_grid(settings: Settings, grid: Grid) -> list[tuple[Settings, Grid]]:
-    """Arguments of `models_of`, in their order: each can be computed on its own."""
+    """Arguments of `models_of`, in order: each part can be computed separately."""
     pairs = product(grid["fairness"], grid["update"])
     return [(replace(settings.model(), fairness=fairness, update=update), grid) for fairness, update in pairs]
 
@@ -83,7 +83,7 @@ def models_of(
 ) -> bytes:
     """Every model of one criterion and one update, and for each k which features go together; packed.
 
-    `own` is the data set where another process may not know it.
+    `own` is the data set if another process may not know it.
     """
     if own is not None and not is_known(own.name):
         add_task(own)
@@ -129,12 +129,12 @@ def index_html(specs: Mapping[str, TaskSpec]) -> str:
 def page_html(settings: Settings, grid: Grid, parts: Sequence[bytes], *, people: bool = False, app: str = "") -> str:
     """The file; `parts` are those of `models_of`.
 
-    `people`: whether rows of the user's own data may be in it. `app`: address of the full app.
+    `people`: whether it may contain rows of the user's own data. `app`: address of the full app.
     """
     found = [json.loads(zlib.decompress(part)) for part in parts]
     names = ("picture.html", "picture.css", "picture.js", "standalone.css", "standalone.js", "standalone.html")
     shape, style, component, own_style, host, page = ((_BROWSER / name).read_text(encoding="utf-8") for name in names)
-    # One source for both: the app imports the component, a file opened from a disk cannot import anything.
+    # One source for both: the app imports the component, but a file opened from disk cannot import anything.
     script = component.replace("export default function", "const mount = function") + host
     fields = {
         "title": html.escape(declared(FIRST, load_task(settings.task_name).spec.title)),
@@ -153,7 +153,7 @@ def page_html(settings: Settings, grid: Grid, parts: Sequence[bytes], *, people:
 
 
 def _row(result: FitResult, ranges: Mapping[str, FeatureRange]) -> Row:
-    """All that the page says of a model: its picture, and what is drawn below that."""
+    """Everything the page says about a model: its picture, and what is drawn below."""
     pictures = {language: picture_of(result, language, complete=True) for language in LANGUAGES}
     picture, changes = pictures[FIRST], result.changes[["raised", "lowered"]]
     return {
@@ -167,7 +167,7 @@ def _row(result: FitResult, ranges: Mapping[str, FeatureRange]) -> Row:
 
 
 def _model(result: FitResult) -> dict[str, Any]:
-    """What decides: constants, and weights of encoded features."""
+    """The rule: constants, and weights of encoded features."""
     g = result.g
     found: dict[str, Any] = {"r": [g.intercept_, _sparse(g.coef_)]}
     found |= {"s": [g.shift_intercept_, _sparse(g.shift_coef_)]} if g.has_shift else {}
@@ -185,7 +185,7 @@ def _checks(result: FitResult, ranges: Mapping[str, FeatureRange]) -> list[list[
     """Answers to the checks that need no refits: their names, marks and counts."""
     if not result.changed_test.any():
         return []
-    # What f does with more merit is not told here.
+    # What f does with more merit is not shown here.
     rows, decide = result.scene.test.X, result.g.decision_function
     merit = explain_merit(result.task, rows, lambda some: np.zeros(len(some)), decide, ranges=ranges)
     answers = result.answers(merit=merit)
@@ -226,7 +226,7 @@ def _content(settings: Settings, grid: Grid, parts: Sequence[Any], people: bool,
 
 
 def _criterion(fairness: str, points: Sequence[Mapping[str, float | None]]) -> dict[str, Any]:
-    """The figure of a criterion, which models no other beats, and between what all of them lie."""
+    """The figure of a criterion, the models that no other beats, and the range of all models."""
     shown = [np.array([point[axis] for point in points], dtype=float) for axis in ("fairness", "accuracy")]
     best = undominated(CRITERIA[fairness].gain(shown[0]), shown[1])
     span = [[np.nanmin(values), np.nanmax(values)] for values in shown]
@@ -234,7 +234,7 @@ def _criterion(fairness: str, points: Sequence[Mapping[str, float | None]]) -> d
 
 
 def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> dict[str, Any]:
-    """Everything that is said around the models, in one language."""
+    """All texts around the models, in one language."""
     spec = start.task.spec
     no, yes = (declared(language, outcome) for outcome in spec.outcomes)
     states = (("stays", yes), ("now", yes), ("now", no), ("stays", no))
@@ -249,7 +249,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
     }
     return own | {
         "title": declared(language, spec.title),
-        # What is said behind the values of the sliders.
+        # The texts after the values of the sliders.
         "behind": {update: words.partition("k 1")[2] for update, words in behind.items()},
         "story": story(language, spec),
         "models": phrase(language, "explore.models").replace("**", ""),
@@ -276,7 +276,7 @@ def _texts(settings: Settings, grid: Grid, start: FitResult, language: str) -> d
 
 
 def _names(start: FitResult, rows: Sequence[Row], language: str) -> dict[str, Any]:
-    """What features and their values are called, and rules of trees where they are called otherwise than there."""
+    """Names of features and their values, and the rules of trees whose wording differs from these."""
     scene = start.scene
     ranges = feature_ranges(scene.task.X, leave_out=scene.f)
     units = {each.name: each.unit for each in scene.task.spec.features}
@@ -299,9 +299,9 @@ def _names(start: FitResult, rows: Sequence[Row], language: str) -> dict[str, An
 
 
 def _person(start: FitResult, rows: bool) -> dict[str, Any] | None:
-    """What it takes to decide about one person: f as a sum over raw features, and who there is to begin with.
+    """What the page needs to decide about one person: f as a sum over raw features, and the people to start with.
 
-    None where f is not such a sum. Without `rows` there is one invented person, in the middle of every feature.
+    None if f is not such a sum. Without `rows` there is one invented person, in the middle of every feature.
     """
     g, scene = start.g, start.scene
     f, encoder = to_portable(g)["f"], g.encoder_
@@ -344,7 +344,7 @@ def _packed(content: Any) -> bytes:
 
 
 def _columns(rows: Sequence[Any]) -> dict[str, Any]:
-    """Documents of one shape as one document of columns; what few values fill has them once, and which is where."""
+    """Documents of one shape as one document of columns; columns with few values store each once, and their places."""
     first = rows[0]
     if isinstance(first, dict) and all(row.keys() == first.keys() for row in rows):
         return {"object": {name: _columns([row[name] for row in rows]) for name in first}}
@@ -358,7 +358,7 @@ def _columns(rows: Sequence[Any]) -> dict[str, Any]:
 
 
 def _rounded(value: Any, digits: int = 10) -> Any:
-    """The same with numbers to so many digits behind the point."""
+    """The same with numbers rounded to this many decimals."""
     if isinstance(value, dict):
         return {name: each if name == "model" else _rounded(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -367,12 +367,12 @@ def _rounded(value: Any, digits: int = 10) -> Any:
 
 
 def _sparse(weights: pd.Series) -> list[Any]:
-    """Places and values of what is not 0, in turn."""
+    """Places and values of the non-zero entries, alternating."""
     return [each for i, value in enumerate(weights) if value != 0 for each in (i, float(value))]
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it; a gap is null."""
+    """In JSON's types; a gap is null."""
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return None
     return value.item() if isinstance(value, np.generic) else value

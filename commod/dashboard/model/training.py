@@ -15,7 +15,7 @@ from commod.experiments.refits import Drawn, Refits, SolvedPaths, n_refits, refi
 from commod.models import Commod, WarmStart
 from commod.models.evaluation import judged_elsewhere
 
-# Bytes that all warm starts of a process may hold together.
+# Bytes that all warm starts of a process may take together.
 MAX_WARM_START_BYTES = 96 * 2**20
 # What `WarmStart` has solved of a λ_fair path.
 PathPoints = Mapping[Any, Any]
@@ -25,9 +25,9 @@ _warm_lock = Lock()
 
 
 def _warm_start(scene: Scene, settings: Settings, points: PathPoints | None = None) -> WarmStart:
-    """What has been solved on a λ_fair path, here or elsewhere (`points`): the next fit takes a quarter of the time.
+    """The solved part of a λ_fair path, from here or elsewhere (`points`): the next fit takes a quarter of the time.
 
-    Each holds its rows four times over, so that memory bounds their number; the least recently used goes first.
+    Each holds its rows four times, so memory limits their number; the least recently used goes first.
     """
     path = settings.line()
     with _warm_lock:
@@ -42,7 +42,7 @@ def _warm_start(scene: Scene, settings: Settings, points: PathPoints | None = No
 
 
 def forget_warm_starts(data: str) -> None:
-    """Drop all that has been solved on a data set: it holds the data."""
+    """Drop everything solved on a data set: it holds the data."""
     with _warm_lock:
         for path in [path for path in _warm_starts if path[0].data == data]:
             del _warm_starts[path]
@@ -75,7 +75,7 @@ def fit_result(settings: Settings, report: Progress | None = None) -> FitResult:
 def fit_on_path(
     settings: Settings, scene: Scene, points: PathPoints | None, report: Progress | None = None
 ) -> tuple[FitResult, PathPoints]:
-    """Train COMMOD with what is known of its λ_fair path; the model, and what is known of the path then."""
+    """Train COMMOD using known points of its λ_fair path; returns the model and the points then known."""
     path = _warm_start(scene, settings, points)
     return train_model(scene, settings, path, report), dict(path.solved)
 
@@ -83,7 +83,7 @@ def fit_on_path(
 def solve_path(
     settings: Settings, values: Sequence[float], scene: Scene, points: PathPoints | None, report: Progress
 ) -> tuple[None, PathPoints]:
-    """What is known of a path once the models at these λ_fair have been trained; the models are not kept."""
+    """The points of a path after training the models at these λ_fair; the models are not kept."""
     path = _warm_start(scene, settings, points)
     for done, value in enumerate(values, start=1):
         _train(scene, replace(settings, lambda_fair=value), path, None)
@@ -92,7 +92,7 @@ def solve_path(
 
 
 def wanted_refits(result: FitResult, drawn: Drawn) -> int:
-    """How often a model is fitted again: at most as often as COMMOD_REFITS in the environment says."""
+    """How often a model is fitted again: at most COMMOD_REFITS times, if that is set."""
     count, most = n_refits(result.scene, drawn), os.environ.get("COMMOD_REFITS", "")
     return min(count, int(most)) if most.isdecimal() and int(most) > 0 else count
 

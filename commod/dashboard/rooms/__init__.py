@@ -1,4 +1,4 @@
-"""Rooms, in which a class sees itself: a store that the processes of a server share. No Streamlit in here.
+"""Rooms for classes: a store that the processes of a server share. No Streamlit in here.
 
 The database is imported with the first room: until then, no page needs it.
 """
@@ -31,14 +31,14 @@ def store() -> RoomStore:
 
 
 def remove_old_rooms() -> None:
-    """Remove rooms whose time is over, also those that a server left which ran before this one."""
+    """Remove rooms whose time is over, including those of an earlier server."""
     if os.environ.get("COMMOD_DATABASE_URL") or rooms_file().exists():
         with suppress(RoomError):  # it is in the log
             store().sweep()
 
 
 def rooms_file() -> Path:
-    """Where rooms are kept without a database server: ``COMMOD_ROOMS_FILE``, else in the user's folder for such."""
+    """Where rooms are kept without a database server: ``COMMOD_ROOMS_FILE``, or the user's state folder."""
     asked = os.environ.get("COMMOD_ROOMS_FILE", "")
     state = os.environ.get("XDG_STATE_HOME", "") or "~/.local/state"
     return Path(asked or f"{state}/commod-explorer/rooms.sqlite").expanduser()
@@ -51,18 +51,18 @@ def _made() -> RoomStore:
     from commod.dashboard.rooms.room_store import RoomStore
 
     hours, most_rooms = bounds()
-    # A file may be called anything, which an address as text would not bear.
+    # A file may have any name, which an address as text could not hold.
     address = os.environ.get("COMMOD_DATABASE_URL") or URL.create("sqlite", database=str(rooms_file()))
     return RoomStore(address, hours=hours, most_rooms=most_rooms)
 
 
 def bounds() -> tuple[float, int]:
-    """For how many hours rooms are kept, and how many of them; raises SystemExit if a variable holds no such number."""
+    """For how many hours rooms are kept, and how many; raises SystemExit if a variable is not such a number."""
     return number_asked("COMMOD_ROOM_HOURS", HOURS, float), number_asked("COMMOD_MAX_ROOMS", MOST_ROOMS, int)
 
 
 def number_asked(variable: str, usual: Number, kind: Callable[[str], Number]) -> Number:
-    """A number above 0 from the environment; SystemExit with a sentence if it is none."""
+    """A number above 0 from the environment; SystemExit with a sentence otherwise."""
     text = os.environ.get(variable, "")
     if not text:
         return usual

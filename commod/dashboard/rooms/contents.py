@@ -1,6 +1,6 @@
-"""What is in a room, and what is said when something cannot be done there.
+"""What a room contains, and the error for what cannot be done there.
 
-A room is stored as it stands here, as one JSON document (`rooms/schema.py`). Pages read it and change nothing.
+A room is stored in this form, as one JSON document (`rooms/schema.py`). Pages read it and change nothing.
 """
 
 from collections import Counter, defaultdict
@@ -17,14 +17,14 @@ Figures = Mapping[str, float]
 MOST_ROOMS = 100
 MOST_PEOPLE = 200
 HOURS = 24.0  # for which a room is kept
-# Who comes in with the code: everybody, those whom the leader lets in, nobody.
+# Who can join with the code: everybody, people whom the leader lets in, nobody.
 DOORS = ("open", "ask", "locked")
-# Fewest people at which a room says that most of them share a network.
+# With at least this many people, a room says if most of them share a network.
 CROWD = 10
 
 
 class RoomError(Exception):
-    """What cannot be done in a room: `reason` is a name in the phrases' table ``room_refused``, filled with `facts`."""
+    """Something cannot be done in a room: `reason` is a phrase in the table ``room_refused``, filled with `facts`."""
 
     def __init__(self, reason: str, **facts: Any) -> None:
         self.reason, self.facts = reason, facts
@@ -45,7 +45,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Seat:
-    """Somebody's place in a room. The token stands in their address; `key` is what the store knows them by."""
+    """Somebody's place in a room. The token is in their address; the store knows them by `key`."""
 
     code: str
     token: str = field(repr=False)
@@ -70,7 +70,7 @@ class Member(Struct):
     leads: bool
     waiting: bool  # until the leader lets them in
     key: str  # of their seat
-    network: str  # what the room knows their network by
+    network: str  # a hash of their network
     seen: float  # when they were last there
     link: str = ""  # their setting; empty until they have one
     figures: dict[str, float] = {}
@@ -97,7 +97,7 @@ class RoomQuestion(Struct):
     kind: str
     a: SharedModel | None = None
     b: SharedModel | None = None
-    rounds: int = 1  # or 2 after the room was asked again; the last one is that which is open, if any
+    rounds: int = 1  # or 2 after the room was asked again; only the last one can be open
     open: bool = True  # votes are taken
     shown: int = 0  # the rounds whose result is shown to all: 0, 1 or 2
     ended: bool = False  # off the board
@@ -109,10 +109,10 @@ class RoomQuestion(Struct):
 
 
 class Room(Struct):
-    """Everything of a room. What of it somebody may see yet is for the page to decide."""
+    """Everything in a room. The page decides what somebody may see."""
 
     code: str
-    secret: str  # the hash of that of the leader's link
+    secret: str  # hash of the secret in the leader's link
     opened: float  # seconds since the epoch, as all times here
     expires: float
     lesson: str
@@ -124,7 +124,7 @@ class Room(Struct):
     frozen: bool = False
     timer_ends: float | None = None
     door: str = "open"  # one of `DOORS`
-    seats: int = 0  # given so far: the number of one that was taken away is never given again
+    seats: int = 0  # given so far; numbers are never used twice
     revealed: set[tuple[str, str]] = set()  # (lesson, step)
     people: list[Member] = []
     questions: list[RoomQuestion] = []
@@ -134,7 +134,7 @@ class Room(Struct):
         return next((person for person in self.people if person.key == key), None)
 
     def seated(self, key: str) -> Member:
-        """Who has the seat with this key; RoomError if nobody has it, or they are still to be let in."""
+        """Who has the seat with this key; RoomError if nobody has it, or they are still waiting to be let in."""
         person = self.person_of(key)
         if person is None:
             raise RoomError("no_seat")
@@ -143,14 +143,14 @@ class Room(Struct):
         return person
 
     def send_out(self, numbers: Collection[int]) -> None:
-        """Take people out, with all that they have guessed and sent."""
+        """Remove people with all their guesses and votes."""
         self.people = [person for person in self.people if person.number not in numbers]
         for question in self.questions:
             question.votes = [vote for vote in question.votes if vote.person_number not in numbers]
 
     @property
     def guesses(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """By (lesson, step) what was guessed, sorted: nobody's by place."""
+        """All guesses by (lesson, step), sorted, so that places do not identify anybody."""
         found = defaultdict(list)
         for person in self.people:
             for lesson, steps in person.guesses.items():
@@ -160,17 +160,17 @@ class Room(Struct):
 
     @property
     def taking_part(self) -> list[Member]:
-        """Those who are here and do not lead."""
+        """The people who are here and do not lead."""
         return [person for person in self.people if person.here and not person.leads and not person.waiting]
 
     @property
     def waiting(self) -> list[Member]:
-        """Those whom the leader has not let in yet."""
+        """The people whom the leader has not let in yet."""
         return [person for person in self.people if person.waiting]
 
     @property
     def crowd(self) -> list[int]:
-        """Numbers of those who share one network, if that is most of a class; else none."""
+        """Numbers of the people who share one network, if that is most of a class; otherwise none."""
         others = [person for person in self.people if not person.leads]
         common = Counter(person.network for person in others).most_common(1)
         if len(others) < CROWD or 2 * common[0][1] <= len(others):
@@ -186,7 +186,7 @@ class Room(Struct):
 
 @dataclass(frozen=True)
 class Here:
-    """Somebody in a room, as long as a page is drawn for them."""
+    """Somebody in a room, while a page is drawn for them."""
 
     seat: Seat
     room: Room

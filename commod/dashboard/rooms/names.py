@@ -1,4 +1,4 @@
-"""Codes, secrets and names: what is drawn by lot, and whatever people send, made harmless."""
+"""Codes, secrets and names: random ones, and harmless versions of what people send."""
 
 import math
 import re
@@ -12,13 +12,13 @@ from urllib.parse import parse_qs
 from commod.dashboard.rooms.contents import Figures, RoomError
 from commod.dashboard.text.language import FIRST, LANGUAGES, phrase
 
-# No I, L, O, 0 and 1, which are taken for one another: 31 signs, so that nine make 26 million million codes.
+# Without I, L, O, 0 and 1, which look alike: 31 characters, so that nine make 26 million million codes.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 9
 NAME_LENGTH = 24
 REASON_LENGTH = 200
 LINK_LENGTH = 2000
-WORD_LENGTH = 200  # of a lesson's name, a step's, and a guess as it is kept
+WORD_LENGTH = 200  # of the names of lessons and steps, and of stored guesses
 MOST_FIGURES = 30
 
 
@@ -41,12 +41,12 @@ def tidy_code(text: str) -> str | None:
 
 
 def hash_of(*parts: str) -> str:
-    """What the store knows a secret, a seat or a network by: it tells none of them."""
+    """A hash by which the store knows a secret, a seat or a network."""
     return sha256(" ".join(parts).encode(errors="surrogatepass")).hexdigest()  # whatever stands in an address
 
 
 def clean(text: str, length: int) -> str:
-    """One line of text without signs that nobody sees or that turn the rest around, of at most `length` characters.
+    """One line of at most `length` characters, without invisible ones or ones that change text direction.
 
     At most two marks stay on a letter: more of them reach into the lines above and below.
     """
@@ -65,7 +65,7 @@ def clean(text: str, length: int) -> str:
 
 
 def unique_nickname(nickname: str | None, taken: Collection[str], language: str = FIRST) -> str:
-    """The nickname, cleaned, with a number where somebody has it already; one by lot where there is none."""
+    """The cleaned nickname, with a number if it is taken; a random one if there is none."""
     lower = {name.casefold() for name in taken}
     asked = clean(nickname or "", NAME_LENGTH)
     if not asked:
@@ -81,14 +81,14 @@ def unique_nickname(nickname: str | None, taken: Collection[str], language: str 
 
 
 def checked_word(text: str) -> str:
-    """A name of ours, or a guess as it is kept: bounded, and nothing in it that a database refuses."""
+    """One of our names, or a stored guess: short, and without anything that a database refuses."""
     if len(text) > WORD_LENGTH or not text.isprintable():
         raise RoomError("too_long")
     return text
 
 
 def checked_link(link: str) -> str:
-    """A setting as a link: on data that everybody has, and nobody's seat in it."""
+    """A setting as a link: on data that everybody has, and without anybody's seat."""
     from commod.datasets import TASKS  # which takes seconds: the server answers before
 
     if len(link) > LINK_LENGTH or not link.isascii() or not link.isprintable():

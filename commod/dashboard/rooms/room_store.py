@@ -55,11 +55,11 @@ MOST_ROUNDS = 2
 MOST_STEPS = 200  # that one person guesses at in one room
 SEEN_EVERY = 5.0
 SWEEP_EVERY = 60.0
-SLOW_SECONDS = 5.0  # until a network that has tried many wrong codes reads of the next that it is wrong
+SLOW_SECONDS = 5.0  # delay of the answer to a wrong code, for a network that has tried many
 
-# What others have changed is seen so many seconds later at most. A room of 200 people takes some 2 ms to read.
+# Changes by others are seen at most this many seconds later. A room of 200 people takes about 2 ms to read.
 LOOK_SECONDS = 0.5
-HERE_SECONDS = 30.0  # who was seen so many seconds ago is still there
+HERE_SECONDS = 30.0  # people seen at most this many seconds ago are still there
 
 _EVERYBODY = "everybody"
 _log = logging.getLogger(__name__)
@@ -88,9 +88,9 @@ class _Kept:
 class RoomStore:
     """All rooms of a server. Its methods can be called from any thread, and from several processes on one database.
 
-    Whatever cannot be done raises `RoomError`, whose phrase is for the user. `clock` gives seconds since the epoch,
-    which processes and restarts share; `steady` never jumps, and serves the limits on how often something is done. A
-    room is kept for so many `hours`.
+    Anything that cannot be done raises `RoomError`, whose phrase is for the user. `clock` gives seconds since the
+    epoch, which processes and restarts share; `steady` never jumps and is used for rate limits. A room is kept for
+    `hours`.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class RoomStore:
             self._reader = open_database(url)
         self._writer = writing(self._reader)
         self._is_sqlite = self._reader.dialect.name == "sqlite"
-        # SQLite takes one writer at a time, and lets those of a process who wait sleep: a lock wakes them at once.
+        # SQLite takes one writer at a time and lets waiting ones sleep: a lock wakes those of this process at once.
         self._turn = Lock() if self._is_sqlite else nullcontext()
         self._kept: dict[str, _Kept] = {}
         self._keeping = Lock()
@@ -125,7 +125,7 @@ class RoomStore:
     # ---- Coming in ----
 
     def open_room(self, lesson: str, *, caller: str = "") -> Opened:
-        """A new room for a lesson. Rooms are bounded in number, and in how many one caller opens."""
+        """A new room for a lesson. The number of rooms is limited, in all and per caller."""
         self._sweep_now_and_then()
         lesson = checked_word(lesson)
         if not self._opened.take(caller):
@@ -142,10 +142,10 @@ class RoomStore:
         return Opened(code, secret)
 
     def join(self, code: str, nickname: str | None, *, browser: str, caller: str, language: str = FIRST) -> Seat:
-        """A seat in the room of a code, as typed. A right one always works; after many wrong ones the answer is late.
+        """A seat in the room of a typed code. A right code always works; after many wrong ones the answer is slow.
 
-        Without a nickname, a name in `language` is drawn by lot. The seat belongs to this `browser` only; that of a
-        leader gets the seat back that leads. `caller` is the network, for the limits on tries; the room keeps a hash.
+        Without a nickname, a random name in `language` is used. The seat belongs to this `browser` only; a leader's
+        browser gets its leading seat back. `caller` is the network, for the limits on tries; the room keeps a hash.
         """
         tidy = self._tidy(code)
         with self._reading() as connection:
@@ -159,9 +159,9 @@ class RoomStore:
         return self._sit(rooms.c.code == tidy, nickname, browser, caller, language)
 
     def take_lead(self, secret: str, *, browser: str, caller: str, language: str = FIRST) -> Seat:
-        """A seat that leads, for whoever has the secret; also in a closed room, to take it home or delete it.
+        """A leading seat, for anybody who has the secret; also in a closed room, to download or delete it.
 
-        A browser has one such seat in a room. Its token may be seen on a wall: it works only with the browser's cookie.
+        A browser has one such seat in a room. Its token may be projected: it works only with the browser's cookie.
         """
         return self._sit(rooms.c.secret == hash_of(secret), None, browser, caller, language, leads=True)
 
@@ -174,7 +174,7 @@ class RoomStore:
             room.send_out({person.number for person in room.people if person.key == key})  # another tab of this leader
             if room.door == "locked" and not leads:
                 raise RoomError("locked")
-            if not leads:  # what a network does in other rooms keeps nobody out of this one
+            if not leads:  # a network's actions in other rooms keep nobody out of this one
                 of_browser = not browser or self._joined_by_browser.take(browser)
                 if not of_browser or not self._joined.take(f"{caller} {room.code}"):
                     raise RoomError("joined_too_often")
@@ -203,19 +203,19 @@ class RoomStore:
     def present(self, code: str, token: str, *, browser: str) -> Here:
         """Who this is, and their room. Pages see a room only this way: `read` asks nobody who they are."""
         key, room = hash_of(token, browser), self.read(code)
-        if room.person_of(key) is None:  # they may have come in since, by another process
+        if room.person_of(key) is None:  # they may have joined since, through another process
             self._kept.pop(room.code, None)
             room = self.read(code)
         person = room.seated(key)
         return Here(Seat(room.code, token, person.name, person.leads, person.number, key), room, person)
 
     def read(self, code: str) -> Room:
-        """The room as it is, or was half a second ago; what was changed by this store is there at once."""
+        """The room as it is, or was half a second ago; changes by this store are visible at once."""
         code, now = self._tidy(code), self._steady()
         if (kept := self._kept.get(code)) is not None:
             if now - kept.checked < LOOK_SECONDS:
                 return kept.room
-            kept.checked = now  # whoever comes meanwhile need not look, too
+            kept.checked = now  # others need not check at the same time
         try:
             with self._reading() as connection:
                 found = select(rooms.c.document).where(rooms.c.code == code, rooms.c.expires > self._clock())
@@ -252,7 +252,7 @@ class RoomStore:
                         write(connection, room)
 
     def stand(self, seat: Seat, link: str, figures: Figures) -> None:
-        """The setting that somebody stands at, as a link, with the figures of its model."""
+        """Somebody's current setting, as a link, with the figures of its model."""
         link, known = checked_link(link), checked_figures(figures)
         with self._changing(seat) as (_, person):
             person.link, person.figures, person.seen = link, known, self._clock()
@@ -268,7 +268,7 @@ class RoomStore:
                 raise RoomError("too_long")
 
     def send_vote(self, seat: Seat, link: str, figures: Figures, reason: str) -> None:
-        """The model that somebody would sign, with one sentence why; the last one of a round counts."""
+        """The model that somebody would sign, with a one-sentence reason; the last one in a round counts."""
         link, known = checked_link(link), checked_figures(figures)
         self._vote(seat, "sign", link=link, figures=known, reason=clean(reason, REASON_LENGTH))
 
@@ -290,7 +290,7 @@ class RoomStore:
     # ---- Leading ----
 
     def new_secret(self, seat: Seat) -> str:
-        """Another secret for the leader's link. The old link ends, and whoever else leads no longer does."""
+        """A new secret for the leader's link. The old link ends, and all other leaders stop leading."""
         secret = secrets.token_urlsafe(SECRET_BYTES)
         with self._changing(seat, leading=True, closed_too=True) as (room, leader):
             room.secret = hash_of(secret)
@@ -361,12 +361,12 @@ class RoomStore:
             yield room.question
 
     def remove(self, seat: Seat, numbers: Collection[int]) -> None:
-        """Take people's seats away, with all that they have guessed and sent. Who leads stays."""
+        """Take people's seats away, with all their guesses and votes. Leaders stay."""
         with self._changing(seat, leading=True) as (room, _):
             room.send_out({person.number for person in room.people if not person.leads} & set(numbers))
 
     def let_in(self, seat: Seat, numbers: Collection[int]) -> None:
-        """Let people in who wait."""
+        """Let waiting people in."""
         with self._changing(seat, leading=True) as (room, _):
             for person in room.people:
                 person.waiting = person.waiting and person.number not in numbers
@@ -374,7 +374,7 @@ class RoomStore:
                 raise RoomError("room_full", most=room.most)
 
     def close(self, seat: Seat) -> None:
-        """Take nothing more. What is there can be read until the room's time is over."""
+        """Accept nothing more. The room can be read until its time is over."""
         with self._changing(seat, leading=True) as (room, _):
             room.closed = self._clock()
             for question in room.questions:
@@ -405,7 +405,7 @@ class RoomStore:
 
     def _sweep_now_and_then(self) -> None:
         if self._steady() - self._swept >= SWEEP_EVERY:
-            with suppress(RoomError):  # it is in the log, and no fault of whoever came by
+            with suppress(RoomError):  # it is in the log; the visitor did nothing wrong
                 self.sweep()
 
     def dispose(self) -> None:
@@ -426,7 +426,7 @@ class RoomStore:
 
     @contextmanager
     def _room(self, which: Any, *, closed_too: bool = False) -> Iterator[Room]:
-        """A room to be changed, by one after the other; its next version is written when the block ends."""
+        """A room to be changed, one change after the other; its next version is written when the block ends."""
         with self._writing() as connection:
             room = locked(connection, which, self._clock())
             if room is None:
@@ -442,7 +442,7 @@ class RoomStore:
     def _changing(
         self, seat: Seat, *, leading: bool = False, closed_too: bool = False
     ) -> Iterator[tuple[Room, Member]]:
-        """A room to be changed by somebody who sits in it, and leads if that is needed."""
+        """A room to be changed by somebody with a seat in it, who leads if required."""
         if not self._messages.take(seat.key):
             raise RoomError("too_fast")
         with self._room(rooms.c.code == seat.code, closed_too=closed_too) as room:
@@ -452,9 +452,9 @@ class RoomStore:
             yield room, person
 
     def _write_over(self) -> None:
-        """Let nothing of what was removed stay in SQLite's log of writes: in its file it is zeros already."""
+        """Remove deleted data from SQLite's log of writes, too: in its file they are zeros already."""
         if self._is_sqlite:
-            # Where others keep it busy, the next time will do.
+            # If others keep it busy, the next time will do.
             with suppress(SQLAlchemyError, sqlite3.Error), closing(self._reader.raw_connection()) as connection:
                 connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -1,4 +1,4 @@
-"""The table of the rooms, its rows, and how a database comes to have it."""
+"""The table of the rooms, its rows, and how it is created."""
 
 import os
 import sqlite3
@@ -18,7 +18,7 @@ VERSION = 5
 # Of earlier versions, whose rooms end when a newer program opens their database: a room lives for a day.
 _OLD_TABLES = ("votes", "questions", "revealed", "guesses", "people", "rooms")
 BUSY_SECONDS = 5
-_MIGRATION_LOCK = 0x636F6D6D6F64  # "commod": whoever else asks PostgreSQL for this number waits
+_MIGRATION_LOCK = 0x636F6D6D6F64  # "commod": others who ask PostgreSQL for this number wait
 
 metadata = sa.MetaData()
 
@@ -43,7 +43,7 @@ def locked(connection: sa.Connection, which: Any, now: float) -> Room | None:
 
 
 def write(connection: sa.Connection, room: Room) -> None:
-    """Put a room that is locked in place of what the database has of it."""
+    """Replace the database's version of a locked room."""
     values = {"secret": room.secret, "document": encode(room)}
     connection.execute(sa.update(rooms).where(rooms.c.code == room.code).values(**values))
 
@@ -60,7 +60,7 @@ def open_database(address: str | URL) -> sa.Engine:
         engine = _sqlite(url)
     elif kind in ("postgresql", "postgres"):
         with needs_extra("A database of PostgreSQL", "postgresql"):
-            # A database that was restarted is found again: a connection is tried before it is used.
+            # A connection is tested before it is used, so that a restarted database is found again.
             engine = sa.create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, **_OF_ALL)
     else:
         raise ArgumentError(f"rooms are kept in SQLite or PostgreSQL, not in {kind}")
@@ -78,7 +78,7 @@ def writing(engine: sa.Engine) -> sa.Engine:
     return engine.execution_options(writes=True)
 
 
-# Of what goes wrong the log has the statement, not what people wrote.
+# In errors the log has the statement, not what people wrote.
 _OF_ALL: dict[str, Any] = {"hide_parameters": True, "pool_size": 5, "max_overflow": 10, "pool_timeout": 10}
 
 
@@ -105,7 +105,7 @@ def _sqlite(url: URL) -> sa.Engine:
 
 
 def _write_ahead(connection: Any) -> None:
-    """Have SQLite log what is written. It does not wait by itself where another process makes the same change."""
+    """Turn on SQLite's write-ahead log. SQLite does not wait here if another process makes the same change."""
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:

@@ -1,1 +1,1 @@
-"""The server around the pages: who is let in, whose files are whose, headers, start-up, and the order of drawing."""
+"""The server around the pages: who gets in, who owns which files, headers, start-up, and the order of drawing."""

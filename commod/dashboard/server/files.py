@@ -32,7 +32,7 @@ _arriving: Counter[str] = Counter()
 
 
 class OwnFiles:
-    """ASGI middleware for uploads and downloads, which Streamlit would take from and give to anyone.
+    """ASGI middleware for uploads and downloads, which Streamlit would accept from and give to anyone.
 
     A browser can upload only to its own open sessions, and download only files made for them. When a session is closed,
     its files are forgotten.
@@ -102,7 +102,7 @@ class OwnFiles:
 
 
 def base_path() -> str:
-    """The path before all addresses of the app."""
+    """The path prefix of all addresses of the app."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}" if base else ""
 
@@ -118,7 +118,7 @@ def _no_room(session_id: str, size: int) -> str:
 
 
 async def _drain(receive: Any) -> None:
-    """Read the rest of a request: a browser that gets its answer early reports a lost connection."""
+    """Read the rest of a request: a browser that is answered too early reports a lost connection."""
     message = await receive()
     while message["type"] == "http.request" and message.get("more_body"):
         message = await receive()

@@ -1,4 +1,4 @@
-"""Who is let in: a limit on open sessions, a page that says so when the server is full, and closed metrics."""
+"""Who gets in: a limit on open sessions, a page that says when the server is full, and closed metrics."""
 
 import os
 from collections import Counter
@@ -14,11 +14,11 @@ from commod.dashboard.rooms import number_asked
 from commod.dashboard.streamlit_internals import is_known_session
 from commod.uploads.limits import count_of
 
-# Open sessions, and those from one address: a class behind one router that reloads its pages. docs/benchmarks.md says
-# what 200 people get on two cores.
+# Open sessions, in all and from one address: a class behind one router that reloads its pages. docs/benchmarks.md says
+# how 200 people fare on two cores.
 LIMITS = {"COMMOD_MAX_SESSIONS": 250, "COMMOD_MAX_SESSIONS_PER_ADDRESS": 150}
-# File descriptors that the server asks for; a session takes four. Some programs close every number up to the limit when
-# they start, so it is not higher.
+# File descriptors that the server asks for; a session takes four. Not more, because some programs close every number up
+# to the limit when they start.
 DESCRIPTORS = 65_536
 RETRY_SECONDS = 60
 # Parts of addresses that are not pages. Pages that are open keep asking for these.
@@ -36,7 +36,7 @@ _HEADERS = {"retry-after": str(RETRY_SECONDS), "cache-control": "no-store", "con
 
 
 def limit(variable: str) -> int:
-    """A limit on open sessions, as the environment says or as usual."""
+    """A limit on open sessions, from the environment or the default."""
     return number_asked(variable, LIMITS[variable], int)
 
 
@@ -52,7 +52,7 @@ def raise_descriptor_limit() -> None:
 
 
 def network_of(address: str) -> str:
-    """What counts as one address: of IPv6 the first half, because one customer owns the whole second half."""
+    """What counts as one address: for IPv6 the first half, because one customer owns the whole second half."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:
@@ -67,8 +67,8 @@ def network_of(address: str) -> str:
 class Gate:
     """ASGI middleware that counts open sessions and turns newcomers away when the server is full.
 
-    The address is uvicorn's: that of the connection, or, if the connection comes from a proxy on this machine (or in
-    FORWARDED_ALLOW_IPS), the one that the proxy names in X-Forwarded-For.
+    The address comes from uvicorn: it is the connection's or, if that comes from a proxy on this machine (or in
+    FORWARDED_ALLOW_IPS), the address that the proxy names in X-Forwarded-For.
     """
 
     def __init__(self, app: Any, sessions: int, per_address: int) -> None:
@@ -117,13 +117,13 @@ def _network(scope: Any) -> str:
 
 
 def _returns(scope: Any) -> bool:
-    """Whether a websocket asks to resume a known session: Streamlit's page names it in the third subprotocol."""
+    """Whether a websocket asks to resume a known session, which Streamlit's page names in the third subprotocol."""
     named = scope.get("subprotocols", [])
     return len(named) > 2 and is_known_session(named[2])
 
 
 def _is_foreign(scope: Any) -> bool:
-    """Whether the page of another site opens a websocket, be it another port or plain http; Streamlit lets some in."""
+    """Whether a page of another site (or port, or plain http) opens a websocket; Streamlit lets some in."""
     headers = Headers(scope=scope)
     origin = headers.get("origin")
     allowed = st.get_option("server.corsAllowedOrigins")
@@ -134,6 +134,6 @@ def _is_foreign(scope: Any) -> bool:
 
 
 def _is_page(scope: Any) -> bool:
-    """Whether a request is for the page itself, which Streamlit serves at every address that is not taken."""
+    """Whether a request is for the page itself, which Streamlit serves at every otherwise unused address."""
     parts = scope["path"].strip("/").split("/")
     return scope["method"] in ("GET", "HEAD") and not NOT_PAGES.intersection(parts) and "." not in parts[-1]

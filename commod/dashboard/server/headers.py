@@ -59,7 +59,7 @@ def changing_headers(send: Any, change: Callable[[MutableHeaders], None]) -> Any
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds them to every HTTP response."""
+    """ASGI middleware that adds the security headers to every HTTP response."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -77,7 +77,7 @@ _SECRET = re.compile(r"[\w-]{43}")  # 256 bits, as `secrets.token_urlsafe` write
 
 
 def browser_of(scope: Any) -> str | None:
-    """The browser that asks, as a hash of its secret; None without our cookie."""
+    """The requesting browser, as a hash of its secret; None without our cookie."""
     secret = HTTPConnection(scope).cookies.get(COOKIE, "")
     return sha256(secret.encode()).hexdigest() if _SECRET.fullmatch(secret) else None
 

@@ -31,7 +31,7 @@ from commod.dashboard.text.language import FIRST, LANGUAGES
 # Seconds until an answer that is not ready says so, and until a place in the queue is given up unless the browser asks
 # again. A browser that closes the connection gives its place up at once.
 LONGEST_WAIT, GRACE = 1.0, 1.0
-# Requests that a browser may make at once, and per second in the long run: a hand on a slider makes some 30 a second.
+# Requests that a browser may make at once, and per second in the long run: a moving slider makes about 30 a second.
 BURST, RATE = 120, 40.0
 _NOT_STORED = {"Cache-Control": "no-store"}
 _log = logging.getLogger(__name__)
@@ -41,20 +41,20 @@ _places: dict[str, Ticket] = {}
 
 
 def _hold(browser: str, ticket: Ticket) -> None:
-    """Keep a place for a while; the one kept before is given up."""
+    """Keep a place for a while; an earlier one is given up."""
     _let_go(browser)
     _places[browser] = ticket
     asyncio.get_running_loop().call_later(GRACE, _let_go, browser, ticket)
 
 
 def _let_go(browser: str, ticket: Ticket | None = None) -> None:
-    """Give the place of a browser up, if it is this one."""
+    """Give up a browser's place, if it is this one."""
     if browser in _places and ticket in (None, _places[browser]):
         _places.pop(browser).leave()
 
 
 async def answer(request: Request) -> Response:
-    """The picture (200), its place in the queue (202), or why there is none (4xx, 5xx)."""
+    """The picture (200), its place in the queue (202), or the reason for an error (4xx, 5xx)."""
     browser = browser_of(request.scope)
     name = browser or (request.client.host if request.client else "")
     if not _requests.take(name):
@@ -72,7 +72,7 @@ async def _answer(request: Request, browser: str | None, name: str) -> Response:
     parameters = dict(request.query_params)
     language = parameters.get("lang", FIRST)
     if language not in LANGUAGES:
-        raise ValueError(f"The language has to be one of {', '.join(LANGUAGES)}.")
+        raise ValueError(f"The language must be one of {', '.join(LANGUAGES)}.")
     own = _owned(parameters.get("data", ""), browser)
     settings = settings_of_link(parameters, own) if own else _settings_of_link(tuple(parameters.items()))
     stage = 1 if parameters.get("wait") == "complete" else 0
@@ -96,13 +96,13 @@ async def _answer(request: Request, browser: str | None, name: str) -> Response:
     return _cacheable(request, picture)
 
 
-@lru_cache(maxsize=4096)  # half of the time of an answer that is ready
+@lru_cache(maxsize=4096)  # otherwise half of the time of a ready answer
 def _settings_of_link(parameters: tuple[tuple[str, str], ...]) -> Settings:
     return settings_of_link(dict(parameters))
 
 
 def _owned(data: str, browser: str | None) -> str | None:
-    """`data`, if they were uploaded by a session that this browser has open."""
+    """`data`, if one of this browser's open sessions uploaded them."""
     return data if data.startswith(OWN_PREFIX) and session_with(data) in sessions_of(browser) else None
 
 
@@ -132,7 +132,7 @@ async def _is_done(ticket: Ticket, stage: int, request: Request) -> bool:
 
 
 def _cacheable(request: Request, picture: Mapping[str, Any]) -> Response:
-    """A complete picture never changes: a browser that has it already is told so."""
+    """A complete picture never changes: a browser that has it gets "not modified"."""
     answer = JSONResponse(picture, headers={"Cache-Control": "private, no-cache"})
     tag = f'"{sha256(__version__.encode() + bytes(answer.body)).hexdigest()[:32]}"'
     answer.headers["ETag"] = tag

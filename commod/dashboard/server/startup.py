@@ -1,4 +1,4 @@
-"""Once per server: what surrounds Streamlit and starts with it. Imports little, so that the server answers at once.
+"""Once per server: what starts with and around Streamlit. Imports little, so that the server answers at once.
 
 At the end of a script run, pages wait here for the server's event loop.
 """
@@ -41,7 +41,7 @@ PROMISED = {
 def check_server_settings() -> None:
     """End the start with one sentence if a settings file is broken or a promised setting is missing.
 
-    Streamlit would go on without the whole file. Whoever changes a setting on purpose may do so; the log names it.
+    Streamlit would ignore the whole file. Settings may be changed on purpose; the log names them.
     """
     problems = [unreadable_settings(settings_files())]
     for option, promised in PROMISED.items():
@@ -52,9 +52,9 @@ def check_server_settings() -> None:
                 "'streamlit run app.py' or 'commod-explorer', and leave that file as it is."
             )
         elif type(value) is not type(promised):
-            problems.append(f"{option} is set to {value!r} ({place}): {promised!r} is of the right kind.")
+            problems.append(f"{option} is set to {value!r} ({place}): use a value such as {promised!r}.")
         elif value != promised:
-            text = "%s is set to %r (%s); what docs/deploy.md says of strangers holds for %r."
+            text = "%s is set to %r (%s); what docs/deploy.md says about strangers holds for %r."
             logging.getLogger(__name__).warning(text, option, value, place, promised)
     if problem := next(filter(None, problems), ""):
         raise SystemExit(f"COMMOD Explorer has not started: {problem}")
@@ -65,7 +65,7 @@ def check_server_settings() -> None:
 SWITCH_SECONDS = 0.0005
 # Between two searches for expired rooms.
 SWEEP_SECONDS = 60.0
-# Longest wait for the event loop. Only a stopped server does not answer in time.
+# Longest wait for the event loop. Only a stopped server takes longer.
 LOOP_SECONDS = 5.0
 # One thread at a time imports the modules of the pages. Two that import the same packages in different orders would
 # deadlock, and Python raises.
@@ -119,7 +119,7 @@ def model_address() -> str:
 
 
 async def _model(request: Request) -> Response:
-    """Answer with a module that is imported with the first page."""
+    """Answer using a module that is imported with the first page."""
     from commod.dashboard.server.model_route import answer
 
     return await answer(request)
@@ -135,12 +135,12 @@ async def _sweep_rooms() -> None:
         await asyncio.sleep(SWEEP_SECONDS)
         try:
             await asyncio.to_thread(remove_old_rooms)
-        except Exception:  # a database that is gone may come back
+        except Exception:  # a lost database may come back
             logging.getLogger(__name__).exception("Expired rooms could not be deleted. The server will try again.")
 
 
 def _load(module: str) -> None:
-    gc.disable()  # it would walk all that was imported again and again, to find hardly any garbage
+    gc.disable()  # it would scan all imports again and again, and find hardly any garbage
     try:
         with one_at_a_time:
             import_module(module)

@@ -1,4 +1,4 @@
-"""What a slider or choice of the app is. `Settings` declares each of them once, by `control`."""
+"""The app's sliders and choices. `Settings` declares each of them once, with `control`."""
 
 import math
 import re
@@ -11,37 +11,37 @@ from urllib.parse import unquote
 
 @dataclass(frozen=True)
 class Control:
-    """How a setting is chosen, and how it is spoken of."""
+    """How a setting is chosen, and what it is called."""
 
-    label: str  # as it stands above its widget
-    name: str  # as it stands in a sentence
-    # All that a number can be: equal settings are then equal to the last digit, and train once for everybody.
+    label: str  # above its widget
+    name: str  # within a sentence
+    # All possible values of a number: equal settings are equal to the last digit, and train once for everybody.
     grid: tuple[float, ...] = ()
-    stops: tuple[float, ...] = ()  # where its slider stops; default, at all of the grid
-    # Of a choice, in place of a grid: from the task that is shown (`Settings.task_name`) to the title of each option.
+    stops: tuple[float, ...] = ()  # where its slider stops; by default everywhere on the grid
+    # For a choice, instead of a grid: from the task shown (`Settings.task_name`) to the title of each option.
     titles: Callable[[str], Mapping[str, str]] | None = None
-    # Whether it is any number of these options; the value is their names in one text, as `join` writes them.
+    # Whether several options can be chosen; the value is their names in one text, as `join` writes them.
     several: bool = False
     typed: bool = False  # whether a number is typed, not slid
-    text: bool = False  # whether it is a line of text, and neither number nor choice
-    count: bool = False  # whether it is a whole number from 1 on, or left empty; the value is its text
-    # The scene: models that do not have these in common have no place in one picture. The model. Nothing but how a
-    # model is looked at. Or nothing at all: a note of its user's.
+    text: bool = False  # whether it is a line of text
+    count: bool = False  # whether it is a whole number from 1 on, or empty; the value is its text
+    # The scene: models that differ in it cannot be in one picture. The model. Only how a model is shown. Or nothing at
+    # all: a user's note.
     decides: Literal["scene", "model", "display", "note"] = "model"
     argument: str = ""  # of `Commod`, if it is one
     word: str = ""  # its entry in the glossary, which is its tooltip
     freezable: bool = True  # whether a teacher's link can freeze it
-    # Whether files of saved runs may lack it and then mean its default: true for one that was added later than they.
+    # Whether files of saved runs may lack it and then mean its default: true for a setting added after them.
     optional: bool = False
 
     @property
     def heading(self) -> str:
-        """The name as it stands at the beginning of a row; a symbol (k, λ_fair) stays as it is."""
+        """The name at the beginning of a row; a symbol (k, λ_fair) stays as it is."""
         is_symbol = len(self.name) == 1 or "_" in self.name
         return self.name if is_symbol else self.name.capitalize()
 
     def options(self, task: str) -> Mapping[Any, str]:
-        """All that it can be set to while a task is shown, and how that is read."""
+        """All values that it can have while a task is shown, in words."""
         return self.titles(task) if self.titles else self._of_grid
 
     @cached_property
@@ -66,20 +66,20 @@ class Control:
         return list(split(value)) if self.several else value
 
     def from_widget(self, shown: Any, task: str) -> Any:
-        """What a widget shows as a value; for names, in the order in which they are offered."""
+        """A widget's content as a value; names in the order in which they are offered."""
         if self.text:
             return clean_line(shown) if isinstance(shown, str) else shown
         if self.count and isinstance(shown, str):
             return re.sub(r"[\s,]", "", shown)  # 1,000 is 1000
         if self.typed and isinstance(shown, int | float) and self.grid[0] <= shown <= self.grid[-1]:
-            return min(self.grid, key=lambda option: abs(option - shown))  # between two, the nearer one
+            return min(self.grid, key=lambda option: abs(option - shown))  # the closest one
         if not self.several or not isinstance(shown, list):
             return shown
         known = list(self.options(task))
         return join(name for name in known if name in shown) if all(name in known for name in shown) else None
 
     def nearest(self, text: str, task: str) -> tuple[Any, bool]:
-        """The option that a text asks for and whether it is just this one; None if it asks for nothing known."""
+        """The option closest to a text, and whether it is exact; None if the text is not understood."""
         if self.text:
             return clean_line(text), clean_line(text) == text
         if self.count:
@@ -102,7 +102,7 @@ class Control:
         return found, math.isclose(found, number, abs_tol=1e-9)
 
     def fault(self, found: Any) -> str:
-        """What is wrong with a text in which `nearest` has found no more than this."""
+        """What is wrong with a text in which `nearest` found only this."""
         if self.count:
             return "is no whole number" if found is None else "goes with an update that counts changed decisions"
         if self.several:
@@ -111,7 +111,7 @@ class Control:
 
 
 def join(names: Iterable[str]) -> str:
-    """Names in one text, whatever they are made of."""
+    """Names in one text; they may contain any characters."""
     return ",".join(name.replace("%", "%25").replace(",", "%2C") for name in names)
 
 
@@ -121,7 +121,7 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def clean_line(text: str, most: int = 200) -> str:
-    """A text in one line of at most so many characters, without what cannot be seen."""
+    """A text as one line of at most this many characters, without invisible ones."""
     joiners = "\u200c\u200d"  # letters and emoji need them
     kept = "".join(c if c.isprintable() or c in joiners else " " for c in text[: 20 * most])
     line = " ".join(kept.split())[:most].strip()

@@ -17,13 +17,13 @@ from commod.datasets import add_task, is_known, task_of_file
 from commod.datasets.choice import roles_in
 from commod.uploads.json_file import place_and_reason
 
-# How the names of these data begin. Like uploaded ones they do not go into files and links for other servers.
+# The prefix of these data's names. Like uploaded data they do not go into files and links for other servers.
 LESSON_PREFIX = f"{OWN_PREFIX}lesson-"
 _NAME = re.compile(rf"{LESSON_PREFIX}([a-z0-9_]+)-[a-z0-9_]+")
 
 
 class _DeclaredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table as a scenario declares it."""
+    """A table in a scenario's declaration."""
 
     file: str
     options: str = ""
@@ -35,13 +35,13 @@ class _DeclaredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def lessons_folder() -> Path | None:
-    """Where a teacher's lessons are, if the server was told."""
+    """The folder of teachers' lessons, if the server has one."""
     asked = os.environ.get("COMMOD_LESSONS", "")
     return Path(asked) if asked else None
 
 
 def is_lesson_data(name: str) -> bool:
-    """Whether this is a table of a lesson; it is read if nobody has asked for it yet."""
+    """Whether this is a table of a lesson; it is read at the first request."""
     named, folder = _NAME.fullmatch(name), lessons_folder()
     if named is None or folder is None:
         return False
@@ -53,7 +53,7 @@ def is_lesson_data(name: str) -> bool:
 
 
 def add_tables(scenario: Path, tables: Mapping[str, Any]) -> dict[str, str]:
-    """Let the tables of a scenario be loaded: their names as data sets. ValueError if one is declared wrongly."""
+    """Load the tables of a scenario: their names as data sets. ValueError if a declaration is wrong."""
     names = {}
     for table, said in tables.items():
         name = f"{LESSON_PREFIX}{scenario.name.split('.')[0]}-{table}"
@@ -70,7 +70,7 @@ def add_tables(scenario: Path, tables: Mapping[str, Any]) -> dict[str, str]:
     return names
 
 
-# What each was made of: the file, its time and size, and what was said of it.
+# The source of each: the file, its time and size, and its declaration.
 _made_of: dict[str, tuple[Any, ...]] = {}
 
 
@@ -78,13 +78,13 @@ def _add_table(name: str, path: Path, declared: _DeclaredTable) -> None:
     try:
         state = path.stat()
     except OSError:
-        raise ValueError(f"there is no file {path.name} beside the scenario.") from None
+        raise ValueError(f"there is no file {path.name} next to the scenario.") from None
     said = (path, state.st_mtime_ns, state.st_size, declared)
     if _made_of.get(name) == said and is_known(name):
         return
     task, _ = task_of_file(path, roles_in(shlex.split(declared.options)))
     if len(task.groups) != 2:
-        raise ValueError(f"{path.name} has {len(task.groups)} groups, and a lesson needs two: name them by --groups.")
+        raise ValueError(f"{path.name} has {len(task.groups)} groups, but a lesson needs two: name them with --groups.")
     spec = replace(task.spec, name=name, people=declared.people or task.spec.people)
-    add_task(replace(task, spec=spec))  # all that was made of other rows of this name goes
+    add_task(replace(task, spec=spec))  # drops everything made from earlier rows of this name
     _made_of[name] = said

@@ -25,14 +25,14 @@ _OWN = HELD + "own_data"
 
 
 class NoRoomError(ValueError):
-    """That the tables of all sessions take as much memory as they may, in a sentence for the page."""
+    """All sessions' tables together have reached the memory limit; a sentence for the page."""
 
 
 class Held:
-    """Something of uploaded data in the memory of a session: a table as it was read, or the data in use.
+    """Uploaded data in a session's memory: a table as it was read, or the data in use.
 
-    It goes when `forget` is called, with its session, or when the session was closed and has not come back for as long
-    as Streamlit keeps it (`server.disconnectedSessionTTL`).
+    It is dropped by `forget`, with its session, or when a closed session has not come back for as long as Streamlit
+    keeps it (`server.disconnectedSessionTTL`).
     """
 
     def __init__(self, size: int) -> None:
@@ -61,7 +61,7 @@ def _count(held: Held) -> None:
         if held.size + sum(other.size for other in _all_held) > MAX_TABLES:
             raise NoRoomError(
                 f"The tables of all who use this server take as much memory as they may ({MAX_TABLES / 1e9:.1f} GB): "
-                "try again in some minutes, or upload a sample of the rows."
+                "try again in a few minutes, or upload a sample of the rows."
             )
         _all_held.add(held)
         if _keeper is None:
@@ -70,7 +70,7 @@ def _count(held: Held) -> None:
 
 
 def _keep_time() -> None:
-    """Look at all sessions that hold data: nobody has to come for data to go."""
+    """Check all sessions that hold data, so that data go even if nobody visits."""
     last = 0
     while True:
         grace = float(st.get_option("server.disconnectedSessionTTL"))
@@ -84,7 +84,7 @@ def _keep_time() -> None:
 
 
 def forget_closed(grace: float) -> None:
-    """Forget what is held by sessions that were last seen `grace` seconds ago, and what they have made of it."""
+    """Forget the data of sessions last seen `grace` seconds ago, and everything made from them."""
     now = time.monotonic()
     with _lock:
         everything = list(_all_held)
@@ -96,15 +96,15 @@ def forget_closed(grace: float) -> None:
                 state = held.state
                 held.forget()
                 if state is not None:
-                    state.clear()  # with results and all else that the pages keep
-        except Exception:  # all others must go nevertheless
-            logging.getLogger(__name__).exception("Not all that was made of uploaded data is forgotten.")
+                    state.clear()  # with results and everything else that the pages keep
+        except Exception:  # all others must still go
+            logging.getLogger(__name__).exception("Some results of uploaded data could not be dropped.")
 
 
 def return_freed_memory() -> None:
-    """Have the system get back what is free: by itself the C library keeps it for later, tables and all.
+    """Give free memory back to the system: by default the C library keeps it for later, tables and all.
 
-    Sessions that have ended are tied up in circles, which Python looks for only while others come and work.
+    Ended sessions are in reference cycles, which Python collects only while others are active.
     """
     gc.collect()
     with suppress(OSError, AttributeError):  # no glibc
@@ -117,21 +117,21 @@ def table_size(frame: pd.DataFrame) -> int:
 
 
 class OwnData(Held):
-    """Uploaded data of one session. They live as long as this object does, and it lives in the session alone."""
+    """Uploaded data of one session. They live as long as this object, which only the session holds."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(table_size(task.X))
         self.name = f"{OWN_PREFIX}{secrets.token_hex(16)}"
         self.task = replace(task, spec=replace(task.spec, name=self.name))
         add_task(self.task)
-        # A session that ends takes its data with it, whether or not anybody said so. In a thread of its own: this may
-        # be called in the middle of anything.
+        # A session that ends takes its data with it, even without `forget`. In its own thread: this may be called at
+        # any moment.
         self._end = weakref.finalize(self, lambda name: Thread(target=forget_task, args=(name,)).start(), self.name)
         self._end.atexit = False
         self.start: Start | None = None
 
     def begin(self, start: Start) -> None:
-        """Let the pages open, and go back by Reset, where `start` says."""
+        """Set where the pages open, and where Reset leads: at `start`."""
         self.start = start
         spec = self.task.spec
         self.task = replace(self.task, spec=replace(spec, suited={**spec.suited, **start.settings}))
@@ -141,7 +141,7 @@ class OwnData(Held):
         super().forget()
         self._end.detach()
         forget_task(self.name)
-        vars(self).pop("task", None)  # Streamlit may hold on to a session, and so to this, until another one comes
+        vars(self).pop("task", None)  # Streamlit may keep a session, and so this, until another one comes
 
 
 def session_with(data: str) -> str | None:

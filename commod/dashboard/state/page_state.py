@@ -5,15 +5,15 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-# How the keys of what outlives a page begin. All other keys are widgets', and go with their page (`session.enter`).
+# The prefix of keys that outlive a page. All other keys are widgets' and go with their page (`session.enter`).
 HELD = "held_"
 State = TypeVar("State")
 
 
 class PageState(Generic[State]):
-    """A value that each session has its own of, as long as it lasts: call it to get that of the session at hand.
+    """A value that each session has for itself, as long as it lasts: call it for the current session's value.
 
-    `name` is a word that no other has; `make` gives the value when it is first asked for, from the link, for instance.
+    `name` is unique; `make` gives the value when it is first needed, for example from the link.
     """
 
     def __init__(self, name: str, make: Callable[[], State]) -> None:
@@ -21,7 +21,7 @@ class PageState(Generic[State]):
         self._make = make
 
     def __call__(self) -> State:
-        try:  # once: this is asked for some hundred times a page
+        try:  # fast path: this is called about a hundred times per page
             found: State = st.session_state[self.key]
         except KeyError:
             found = st.session_state[self.key] = self._make()
@@ -32,7 +32,7 @@ class PageState(Generic[State]):
 
 
 def mirrored(key: str, value: Any, take: Callable[[Any], None]) -> dict[str, Any]:
-    """Widget arguments that bind a widget to a value its page stores: `take` receives what is chosen."""
+    """Widget arguments that bind a widget to a value its page stores: `take` receives the choice."""
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 

@@ -41,7 +41,7 @@ _PAGE = HELD + "page"
 CARRIED = ("lesson", "step", "answers", "runs", "compare", "room", "seat", "lang")
 # While the leader of a room has frozen the controls.
 FROZEN = Access(frozenset())
-# What opens a task: all else is set as suits it.
+# What opens a task: everything else is set to suit it.
 _OPENS = ("data", "groups")
 # Said on Decide to whoever follows an old link to a page that is gone (`server.startup`).
 LATER_GONE = "The page “Still true?” is gone. To check a model on later people, see docs/workshop.md."
@@ -55,15 +55,15 @@ class Session:
 
     settings: Settings
     access: Access
-    notices: list[str]  # what was wrong with the link; told until the setting is changed
-    carried: dict[str, str]  # of the address, beside the setting
+    notices: list[str]  # what was wrong with the link; shown until the setting changes
+    carried: dict[str, str]  # from the address, besides the setting
     requirements: Requirements = field(default_factory=Requirements)  # also those that do not apply to these data
-    frozen: bool = False  # whether the leader of a room lets nothing be moved
-    stage: Settings | None = None  # what a lesson's step shows, as long as the other pages keep their setting
+    frozen: bool = False  # whether a room's leader has frozen everything
+    stage: Settings | None = None  # what a lesson's step shows while the other pages keep their setting
     past: list[Settings] = field(default_factory=list)  # to be undone
-    future: list[Settings] = field(default_factory=list)  # to be done again
+    future: list[Settings] = field(default_factory=list)  # to be redone
     tried: dict[Settings, dict[str, float]] = field(default_factory=dict)  # models and their figures, oldest first
-    counted: dict[str, dict[str, set[int]]] = field(default_factory=dict)  # hashes of all that was tried, by data set
+    counted: dict[str, dict[str, set[int]]] = field(default_factory=dict)  # hashes of everything tried, by data set
     last_good: Any = None  # the last result that could be shown
     seen: Settings | None = None  # shown by a page that does not train it
 
@@ -92,7 +92,7 @@ def data_sets() -> list[str]:
 
 def use_own(task: Task) -> None:
     """Take uploaded data into the session, in place of earlier ones, and show them."""
-    own = OwnData(task)  # which may find no room: then the earlier ones stay
+    own = OwnData(task)  # which may fail for lack of memory: then the earlier ones stay
     forget_own()
     hold(own)
     go_to(defaults(own.name).looked_at_as(current()))
@@ -131,7 +131,7 @@ def access() -> Access:
 
 
 def enter(page: str) -> None:
-    """Called first on every page: a widget of another page must not be taken for one of this."""
+    """Called first on every page: a widget of another page must not be mistaken for one of this page."""
     if st.session_state.get(_PAGE) != page:
         forget_widgets(HELD)
         media.forget(this_session())
@@ -155,7 +155,7 @@ def see() -> None:
 
 
 def widget_key(name: str) -> str:
-    """Key of the widget that edits a field of the settings; a new value of the app's own reaches the browser by it."""
+    """Key of the widget that edits a field of the settings; the app's own new values reach the browser through it."""
     key = f"set_{name}"
     if key not in st.session_state:
         st.session_state[key] = widget_value(name)
@@ -165,8 +165,8 @@ def widget_key(name: str) -> str:
 def widget_value(name: str) -> Any:
     """Default of that widget, which is the current setting.
 
-    Browsers receive it in every run. What is written into ``st.session_state`` they receive once, and not at all if
-    another run begins before it is sent: the widget would show its first option, and the session take it over.
+    Browsers receive it in every run. Values in ``st.session_state`` are sent once, and not at all if another run begins
+    first: the widget would show its first option, and the session would take it over.
     """
     return CONTROLS[name].to_widget(getattr(current(), name))
 
@@ -190,7 +190,7 @@ def _move(settings: Settings) -> None:
 def go_to(settings: Settings) -> None:
     """Change to `settings` as one step that can be undone.
 
-    A setting that was passed so quickly that its model was never shown is no step: a held arrow key is undone at once.
+    A setting passed so quickly that its model was never shown is not a step: a held arrow key is undone at once.
     Controls that a teacher's link or the leader of a room has frozen stay where they are.
     """
     _go_to(access().keep(settings, current()))
@@ -201,7 +201,7 @@ def _go_to(settings: Settings) -> None:
         return
     take_stage()
     here, shown = state(), current()
-    if here.stage is None:  # else there is nothing on the other pages to be undone
+    if here.stage is None:  # otherwise there is nothing to undo on the other pages
         if shown.model() in here.tried or shown == here.seen:
             here.past = [*here.past, shown][-MAX_STEPS:]
         here.future = []
@@ -209,21 +209,21 @@ def _go_to(settings: Settings) -> None:
 
 
 def can_go_to(settings: Settings) -> bool:
-    """Whether `go_to` would lead to just these settings: not if it takes a control that is frozen."""
+    """Whether `go_to` would lead to exactly these settings: not if they need a frozen control."""
     return access().keep(settings, current()) == settings
 
 
 def stage(settings: Settings) -> None:
     """Show the setting of a lesson's step; every other page keeps its own until the learner presses something.
 
-    In a room where all is frozen, the step that the class has come to opens all the same.
+    In a room with everything frozen, the class's current step opens nevertheless.
     """
     state().stage = settings
     _move(settings)
 
 
 def take_stage() -> None:
-    """Take what the lesson shows over to the other pages, as a step that can be undone; not past a teacher's link."""
+    """Show the lesson's setting on the other pages, as a step that can be undone, within a teacher's link."""
     here = state()
     if here.stage is not None and here.access.live is None:
         staged, here.stage = here.stage, None
@@ -239,14 +239,14 @@ def is_staged(settings: Settings, answered: bool) -> bool:
 
 
 def change(name: str) -> None:
-    """Callback of a widget: take its value over.
+    """Callback of a widget: take over its value.
 
     Another data set opens in its own defaults, except where the user has chosen criterion, f or split; other groups of
     the same data in theirs, except where the user has chosen anything.
     """
     here = current()
-    # A message may bring more than one move, where a slow server has skipped a run: take them all, or `_move` would set
-    # back the others before their callbacks are called. Something that no widget offers is a forged message.
+    # A message may bring several moves if a slow server has skipped a run: take them all, or `_move` would reset the
+    # others before their callbacks are called. A value that no widget offers is a forged message.
     shown = {other: st.session_state.get(f"set_{other}") for other in CONTROLS}
     moved: dict[str, Any] = {
         other: CONTROLS[other].from_widget(value, here.task_name)
@@ -273,14 +273,14 @@ def _is_offered(name: str, value: Any) -> bool:
 
 
 def options(name: str) -> Mapping[Any, str]:
-    """What a control can be set to in this session, and how that is read."""
+    """The values that a control can have in this session, in words."""
     if name == "data":
         return {data: load_task(data).spec.title for data in data_sets()}
     return CONTROLS[name].options(current().task_name)
 
 
 def reset() -> None:
-    """Back to the defaults of the data set, its people grouped and sealed as they are."""
+    """Back to the defaults of the data set; groups and sealing stay."""
     here = current()
     go_to(replace(defaults(here.data, here.groups), sealed=here.sealed))
 
@@ -291,7 +291,7 @@ def undo() -> None:
 
 
 def redo() -> None:
-    """Take a step again that was taken back."""
+    """Redo a step that was undone."""
     _step(state().future, state().past)
 
 
@@ -305,12 +305,12 @@ def _step(source: list[Settings], target: list[Settings]) -> None:
 
 
 def requirements() -> Requirements:
-    """What is required of a model, as far as it applies to the data that are shown."""
+    """The requirements on a model that apply to the data shown."""
     return applicable(state().requirements, current().task_name)
 
 
 def require(requirements: Requirements) -> None:
-    """Require this, in place of what was required before."""
+    """Require this instead of what was required before."""
     state().requirements = requirements
 
 
@@ -352,7 +352,7 @@ def speak(language: str) -> None:
     """Change to another language."""
     if language in LANGUAGES:  # or a message is forged
         carry(lang=language)
-        for key, value in st.session_state.items():  # set anew, or a box would go on showing the old title
+        for key, value in st.session_state.items():  # set again, or a box would keep showing the old title
             if isinstance(value, str) and not str(key).startswith(HELD):
                 st.session_state[key] = value
 
@@ -361,13 +361,13 @@ def speak(language: str) -> None:
 
 
 def carry(**more: str) -> None:
-    """Keep parameters in the address of every page, where a reload finds them again; those that are empty go."""
+    """Keep parameters in the address of every page, where a reload finds them; empty ones are removed."""
     here = state()
     here.carried = {name: text for name, text in (here.carried | more).items() if text}
 
 
 def keep_link(**more: str) -> None:
-    """Write the complete setting into the address, and what else a page wants to find there again."""
+    """Write the complete setting into the address, and whatever else a page wants to find there."""
     here = state()
     required = requirements_to_link(applicable(here.requirements, here.settings.task_name))
     link = to_link(here.settings) | required | here.access.to_link() | here.carried | more

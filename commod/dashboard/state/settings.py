@@ -19,11 +19,11 @@ from commod.models.base_models import BASE_MODELS, GIVEN_SCORES
 from commod.models.threshold import ONE_HALF
 from commod.wording import with_capital
 
-# Rows of either outcome that each group needs for its errors to be compared: with fewer, a test part may have none.
+# Rows of either outcome that each group needs to compare errors: with fewer, a test part may have none.
 LEAST_OF_AN_OUTCOME = 20
 # Of λ_fair, in even steps; links and searches may be between them.
 STOPS = tuple(0.5 * n for n in range(21))
-# How the names of uploaded data begin.
+# The prefix of uploaded data's names.
 OWN_PREFIX = "own-"
 _VIEWS = {"fairness": "Fairness and accuracy", "changes": "Accuracy and changes"}
 _UPDATES = {"ratio": "multiply (the paper)", "affine": "multiply and shift", "decisions": "count changes"}
@@ -42,14 +42,14 @@ def sound_data() -> list[str]:
 
 
 def first_data() -> str:
-    """The data set that is shown if none is asked for."""
+    """The data set that is shown by default."""
     return next(iter(sound_data()), Settings.data)
 
 
 def titles_of_data(task: str) -> dict[str, str]:
-    """Name to title of the data sets that can be shown: the sound ones, and that of the task which is shown."""
+    """Name to title of the data sets that can be shown: the sound ones, and the current task's."""
     here = data_of(task)
-    # Without loading those that are not shown.
+    # Without loading data that are not shown.
     return {name: TASKS[name].title for name in sound_data()} | {here: load_task(here).spec.title}
 
 
@@ -60,7 +60,7 @@ def groupings_of(task: str) -> dict[str, str]:
 
 
 def criteria_of(task: str) -> dict[str, str]:
-    """Name to title of the criteria that can be measured on a task: those of errors need people of either outcome."""
+    """Name to title of the criteria that can be measured on a task: error rates need people of either outcome."""
     loaded = load_task(task)
     counts = loaded.outcomes_by_group
     enough = (counts[compared_groups(loaded.test_share * counts.sum(axis=1))] >= LEAST_OF_AN_OUTCOME).all()
@@ -68,7 +68,7 @@ def criteria_of(task: str) -> dict[str, str]:
 
 
 def base_models_of(task: str) -> dict[str, str]:
-    """Name to title of the base models that a task can have: the scores that came with it first."""
+    """Name to title of the base models that a task can have: its own scores first."""
     titles = {name: title for name, (title, _) in BASE_MODELS.items()}
     column = load_task(task).spec.scores
     return {GIVEN_SCORES: f"Scores of the file ({column})"} | titles if column else titles
@@ -96,8 +96,8 @@ def _weight(default: float, label: str, argument: str, stops: tuple[float, ...] 
 class Settings:
     """What the page shows is a function of this and nothing else.
 
-    Each field is a control, under the name that it has in links and files. One that is added here is in the sidebar and
-    in all that is made of settings; what `Commod` gets of it follows from `argument`.
+    Each field is a control, under its name in links and files. A new field appears in the sidebar and in everything
+    made from settings; `argument` says what `Commod` gets.
     """
 
     data: str = control("law_school", "Data set", titles=titles_of_data, decides="scene")
@@ -165,7 +165,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.without and self.reason:  # of nothing
             object.__setattr__(self, "reason", "")
-        if self.update != "decisions":  # others know no budget
+        if self.update != "decisions":  # others have no budget
             object.__setattr__(self, "max_changes", "")
 
     @property
@@ -174,17 +174,17 @@ class Settings:
         return task_name(self.data, self.groups) + (SEALED if self.sealed else "")
 
     def model(self) -> Settings:
-        """The part that decides the model; how it is looked at and what is noted are set to their defaults."""
+        """The part that decides the model; display and notes are set to their defaults."""
         return replace(self, **{name: getattr(_USUAL, name) for name in controls_of("display", "note")})
 
     def free(self) -> Settings:
-        """The same without what limits the update: in both directions, through all features, however many change."""
+        """The same without limits on the update: both directions, all features, any number of changes."""
         return replace(
             self, **{name: getattr(_USUAL, name) for name in ("direction", "without", "reason", "max_changes")}
         )
 
     def looked_at_as(self, other: Settings) -> Settings:
-        """The same model, looked at as `other` is."""
+        """The same model, displayed as `other` is."""
         return replace(self, **{name: getattr(other, name) for name in controls_of("display")})
 
     def scene(self) -> SceneKey:
@@ -200,7 +200,7 @@ class Settings:
         return self.scene(), replace(self.model(), lambda_fair=0.0, k=1)
 
     def commod_arguments(self) -> dict[str, Any]:
-        """Keyword arguments of `Commod`; those of a limit only where there is one."""
+        """Keyword arguments of `Commod`; arguments of limits only if there are any."""
         declared = controls_of("model") | controls_of("scene")
         arguments = {known.argument: getattr(self, name) for name, known in declared.items() if known.argument}
         spec, kept_out = load_task(self.task_name).spec, split(arguments.pop("features"))
@@ -247,7 +247,7 @@ def opening(data: str) -> Settings:
 
 
 def offered(settings: Settings) -> Settings:
-    """The same with each choice that is not to be had on its data (groups, f, features) as it is when they open."""
+    """The same with each choice that its data do not offer (groups, f, features) set to its opening value."""
     if settings.groups not in groupings_of(settings.data):
         settings = replace(settings, groups=_USUAL.groups)
     start, values = defaults(settings.data, settings.groups), {}
@@ -259,19 +259,19 @@ def offered(settings: Settings) -> Settings:
 
 
 def described(settings: Settings, *decides: str) -> dict[str, str]:
-    """Every setting that decides these (at first, all that decides the model) as it is read."""
+    """Every setting that decides these (by default, that decides the model) in words."""
     declared = controls_of(*(decides or ("scene", "model")))
     return {name: known.in_words(getattr(settings, name), settings.task_name) for name, known in declared.items()}
 
 
 def data_in_words(settings: Settings) -> str:
-    """The data set, and how its people are grouped where that is not as usual."""
+    """The data set, and its groups if they are not the usual ones."""
     words = described(settings, "scene")
     return f"{words['data']} ({in_a_sentence(words['groups'])})" if settings.groups else words["data"]
 
 
 def limits_in_words(settings: Settings) -> str:
-    """What limits the update, as a sentence of its own; empty if nothing does."""
+    """The limits on the update, as a sentence; empty if there are none."""
     words, parts = described(settings, "model"), []
     if settings.direction != _USUAL.direction:
         parts.append(words["direction"])
@@ -286,12 +286,12 @@ def limits_in_words(settings: Settings) -> str:
 
 
 def in_words(settings: Settings) -> str:
-    """The slider values in one line, and what is chosen beside them where it is not the usual."""
+    """The slider values in one line, and other choices that are not the usual ones."""
     words, scene = described(settings, "model"), described(settings, "scene")
     scene["groups"] = in_a_sentence(scene["groups"])
     words |= {name: scene[name] for name in ("threshold", "groups") if getattr(settings, name) != getattr(_USUAL, name)}
     return ", ".join(
-        value if name == "direction" else f"{CONTROLS[name].name} {value}"  # it says by itself what it is
+        value if name == "direction" else f"{CONTROLS[name].name} {value}"  # its words say what it is
         for name, value in words.items()
         if CONTROLS[name].grid or getattr(settings, name) != getattr(_USUAL, name)
     )

@@ -1,4 +1,4 @@
-"""The methods COMMOD is compared with; classes are imported on first use, since some bring torch or fairlearn."""
+"""The methods COMMOD is compared with; classes are imported on first use, since some need torch or fairlearn."""
 
 from importlib import import_module
 from typing import Any

@@ -33,11 +33,11 @@ class AdvDebias(TabularClassifier):
     alpha : float, default 0.1
         Weight of the adversary's gradient.
     threshold : float, "budget", "budget:0.2" or None
-        Above which of its own probabilities it decides positively, as `Commod` takes it; None is one half.
+        Cut-off for its own probabilities, in the forms that `Commod` takes; None is one half.
     fairness : {"demographic_parity", "equalized_odds"}
     width, dropout : int, float, default 200, 0.2
     epochs, max_steps : int, default 50, 2000
-        Training ends after so many epochs or batches: a large data set needs fewer passes.
+        Training ends after this many epochs or batches: a large data set needs fewer passes.
     pretrain_epochs : int, default 3
         Epochs in which predictor and adversary learn side by side before they meet; without them some seeds end with
         the groups exchanged.
@@ -93,7 +93,7 @@ class AdvDebias(TabularClassifier):
         groups = None if given.sensitive is None else tensor_of(given.sensitive)
         counts = None if given.weight is None else tensor_of(given.weight / given.weight.mean())
         asked = counts
-        if groups is not None and (groups < 0).any():  # who is of no known group is not asked about
+        if groups is not None and (groups < 0).any():  # rows of unknown group do not train the adversary
             asked = (groups >= 0) * (1.0 if counts is None else counts)
         # All that is random comes from a generator of our own: others may train beside us.
         dice = np.random.default_rng(int(self.random_state))
@@ -207,7 +207,7 @@ class LinearAdversary:
     def gradients(
         self, logit: Tensor, sensitive: Tensor, y: Tensor | None, weight: Tensor | None = None
     ) -> tuple[list[Tensor], Tensor]:
-        """Of its mean cross-entropy, of rows that count so much: in its own tensors, and in the predictor's logits."""
+        """Gradients of its weighted mean cross-entropy: in its own tensors, and in the predictor's logits."""
         steep = 1.0 + self.sharpness.abs()
         u = torch.sigmoid(steep * logit)
         jacobian = torch.ones(1, len(u)) if y is None else torch.stack([torch.ones_like(y), y, 1.0 - y])

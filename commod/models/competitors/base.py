@@ -1,4 +1,4 @@
-"""The interface of every competitor that edits f: rows checked and encoded, S at predict only where it is needed."""
+"""The interface of competitors that edit f: rows checked and encoded, S at predict only if it is needed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from commod.models.validation import check_choice, check_numbers
 
 
 class Memory:
-    """What fits on the same rows that differ in the knob only have in common: each is as it would be alone."""
+    """What fits on the same rows share if they differ only in the knob; each gives what it would give alone."""
 
     def __init__(self) -> None:
         self._made_for: tuple[Any, ...] = ()
         self._found: dict[Any, Any] = {}
 
     def of(self, *made_for: Any) -> dict[Any, Any]:
-        """What was found with these arrays and settings, to be added to; empty if they are others than before."""
+        """What is known for these arrays and settings, to be extended; empty if they differ from the last ones."""
         if len(self._made_for) != len(made_for) or not all(map(np.array_equal, self._made_for, made_for)):
             self._made_for, self._found = made_for, {}
         return self._found
@@ -47,7 +47,7 @@ class Rows:
 
     @property
     def score(self) -> Array:
-        """The score of f with its line moved to one half."""
+        """The score of f, with its cut-off moved to one half."""
         return sigmoid(self.logit)
 
     @property
@@ -76,9 +76,9 @@ class Rows:
 def chance_of_rows(rows: Rows, seed: int) -> Array:
     """One number in [0, 1) per row, drawn by the row's own content and the seed, shape (n,).
 
-    So a randomised rule treats a person the same alone, in a batch or in another order, and like people alike.
+    So a randomised rule treats a person the same alone, in a batch or in another order, and equal people alike.
     """
-    # Not by f's score, whose last digit depends on how many rows it was asked about at once.
+    # Not by f's score, whose last digit depends on how many rows f gets at once.
     columns = {str(i): column for i, column in enumerate(rows.X.T)} | {"seed": np.full(len(rows.X), seed)}
     if rows.sensitive is not None:
         columns["sensitive"] = rows.sensitive
@@ -90,8 +90,8 @@ def chance_of_rows(rows: Rows, seed: int) -> Array:
 class Competitor(EditedModel, ABC):
     """Template of the post-processing methods. A subclass says how it learns and how it scores.
 
-    Without the sensitive attribute there is nobody to be fair to, so g = f and a warning says so. A method learns from
-    the rows whose group is known.
+    Without the sensitive attribute there is nobody to be fair to, so g = f, with a warning. A method learns from the
+    rows whose group is known.
     """
 
     base_model: BaseModel = None  # in any form that `Commod` takes, as is the threshold
@@ -100,7 +100,7 @@ class Competitor(EditedModel, ABC):
     fairness: str = "demographic_parity"  # one of `criteria`
     random_state: int = 0  # not used where nothing is random
 
-    # All three are those of the registry.
+    # These three must match the registry.
     criteria: ClassVar[tuple[str, ...]] = tuple(CRITERIA)  # what it can be made to meet
     for_two: ClassVar[bool] = False  # whether it is defined for two groups only
     weights: ClassVar[bool] = True  # whether its fit takes a `sample_weight`
@@ -126,12 +126,12 @@ class Competitor(EditedModel, ABC):
         check_numbers(self)
         if sample_weight is not None and not self.weights:
             raise ValueError(
-                f"{type(self).__name__} takes no sample_weight: leave it out, or choose a method that can weigh rows."
+                f"{type(self).__name__} takes no sample_weight: leave it out, or choose a method that can weight rows."
             )
         given = self._given(X, y, self._groups_in(X, sensitive_features), sample_weight)
         if given.groups is not None and len(given.groups) > 2 and self.for_two:
             raise ValueError(
-                f"{type(self).__name__} is defined for two groups, and sensitive_features holds {len(given.groups)}: "
+                f"{type(self).__name__} is defined for two groups, but sensitive_features holds {len(given.groups)}: "
                 "compare one group with the rest, or choose a method for any number of groups."
             )
         base_model, logit, line = self._base(given, y, base_scores)
@@ -144,7 +144,7 @@ class Competitor(EditedModel, ABC):
         if given.sensitive is None:
             warn_caller(f"{NOBODY}: g = f.")
             if hasattr(self, "max_iter"):
-                self.n_iter_ = 1  # one look, at nothing to be done
+                self.n_iter_ = 1  # one step, with nothing to do
             return self
         try:
             with single_threaded():
@@ -174,7 +174,7 @@ class Competitor(EditedModel, ABC):
 
     @abstractmethod
     def _margin(self, rows: Rows) -> Array:
-        """What g decides by, shape (n,): the positive class above 0."""
+        """The number by which g decides, shape (n,): positive above 0."""
 
     def _rows(self, X: Any, base_scores: Any) -> Rows:
         frame = self._checked(X, "encoder_")
@@ -188,7 +188,7 @@ class Competitor(EditedModel, ABC):
             return self._margin(rows)
 
     def decision_function(self, X: Any, *, base_scores: Any = None) -> Array:
-        """What g decides by: the positive class above 0."""
+        """The number by which g decides: positive above 0."""
         return self._decide_by(self._rows(X, base_scores))
 
     def predict(self, X: Any, *, base_scores: Any = None) -> np.ndarray:
@@ -206,8 +206,8 @@ class Scored(Competitor):
 class GroupAware(Competitor):
     """A method that decides by group: it needs S at predict, as `sensitive_features` or as a named column of X.
 
-    That column is no feature, and f sees it only if it was trained with it. With it the method works with
-    scikit-learn's scorers, which hand only X to predict.
+    That column is not a feature, and f sees it only if it was trained with it. It makes the method work with
+    scikit-learn's scorers, which pass only X to predict.
     """
 
     sensitive_column: str | None = None

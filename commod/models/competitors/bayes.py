@@ -23,7 +23,7 @@ def bayes_margin(
 ) -> Array:
     """s*(x): decide 1 where it is above 0 (Prop. 4.2, corrected).
 
-    As printed the two multipliers have changed places and the balanced risks lack their 1/π. From the definitions, with
+    As printed, the two multipliers are swapped and the balanced risks lack their 1/π. From the definitions, with
     c = ½ and c̄ = 1/(1+τ): s* = (η − c) − λ_fair·[(1−c̄)·η̄/π̄ − c̄·(1−η̄)/(1−π̄)] + λ_ratio·(2η* − 1). f's own label
     gets a bonus of λ_ratio: a decision changes only where the fair score disagrees by more. For any number of groups
     the bracket is Σ_s pull_s·P(s | x)/P(s).
@@ -58,18 +58,18 @@ def pull_of_many(score: Array, density: Array, lambda_fair: float, weight: Array
 class BayesOptimal(ByMembership):
     """The Bayes-optimal rule on estimated P(S, Y | x) and f's labels, S not needed at predict (Prop. 4.2, corrected).
 
-    It is optimal where the estimates are right. η is its own, not f's score: at λ_fair = 0 it differs from f where it
-    knows better by more than λ_ratio, and at λ_ratio = ½ and more nothing can change at λ_fair = 0. With two groups a
-    large λ_fair favours the other group instead: the fairest point is on the way. With more, see `pull_of_many`.
+    It is optimal if the estimates are right. η is its own, not f's score: at λ_fair = 0 it differs from f where it
+    knows better by more than λ_ratio, and for λ_ratio ≥ ½ nothing changes at λ_fair = 0. With two groups a large λ_fair
+    favours the other group instead: the fairest point is on the way. With more, see `pull_of_many`.
 
     Parameters
     ----------
     lambda_fair : float, default 0.1
         Multiplier of fairness, in units of accuracy.
     lambda_ratio : float, default 0.1
-        Multiplier of the changes: how sure one must be to overrule f.
+        Multiplier of the changes: how sure the rule must be to overrule f.
     random_state : int
-        Of the noise that breaks ties where there are more than two groups; with two, nothing is random.
+        Seed of the noise that breaks ties with more than two groups; with two, nothing is random.
 
     """
 
@@ -112,7 +112,7 @@ class BayesOptimal(ByMembership):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OracleBayes(GroupAware, BayesOptimal):
-    """`BayesOptimal` where S is known at predict, the paper's fairness-aware setting: η̄ is S itself."""
+    """`BayesOptimal` with S known at predict, the paper's fairness-aware setting: η̄ is S itself."""
 
     def _joint(self, rows: Rows) -> Array:
         of_group = super()._joint(rows)[np.arange(len(rows.X)), rows.groups]  # P(s, y | x) of one's own s

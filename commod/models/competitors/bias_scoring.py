@@ -8,7 +8,7 @@ from commod.models.adversary import Array
 from commod.models.competitors.base import Rows
 from commod.models.competitors.lpp import LPP
 
-# Directions that are tried where two bias scores are weighed, all around the circle.
+# Directions tried when two bias scores are weighted, all around the circle.
 DIRECTIONS = 180
 
 
@@ -18,7 +18,7 @@ class BiasScoring(LPP):
 
     The bias score of a person is (2Ŷ − 1)·(P(S=1 | x)/P(S=1) − P(S=0 | x)/P(S=0)) over f's confidence |2f(x) − 1|: how
     much the decision adds to the gap, for each unit of accuracy that a flip costs. Demographic parity has one score;
-    equalized odds has one for each label, with P(S, Y | x) in place of P(S | x), and the flipped lie beyond a line.
+    equalized odds has one for each label, with P(S, Y | x) instead of P(S | x), and the flipped lie beyond a line.
 
     The weights are searched on the training rows with their recorded groups and labels, in each of 180 directions (the
     publication: through pairs of people): the most accurate rule whose gap is at most α, or the one with the smallest
@@ -48,7 +48,7 @@ class BiasScoring(LPP):
 def _frontier(rows: Rows, worth: Array, bias: Array, y: Array | None) -> tuple[Array, Array]:
     """Gaps of the rules that no other beats in gap and accuracy, from the smallest gap on, and their weights.
 
-    `worth`: what a positive decision adds to accuracy, errors weighed by f's cut-off. `y`: where gaps are by label.
+    `worth`: what a positive decision adds to accuracy, errors weighted by f's cut-off. `y`: if gaps are by label.
     """
     weight = np.ones(len(worth)) if rows.weight is None else rows.weight
     gain, decided = 2.0 * rows.score - 1.0, rows.logit > 0

@@ -16,7 +16,7 @@ from commod.models.networks import ConceptNetwork, MLPNetwork, seeded
 from commod.models.validation import check_choice
 
 BANDWIDTH = 0.1
-# λ_mmd values passed on the way up from T ≡ 0: the MMD has many minima, and what is followed leads to one of them.
+# λ_mmd values passed on the way up from T ≡ 0: the MMD has many minima, and this path leads to one of them.
 SCHEDULE = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
@@ -25,9 +25,9 @@ class Frappe(Scored):
     """g = σ(logit f(x) + T(x)), f frozen, T trained to hide the group from the score; S is not needed at predict.
 
     Loss: KL(f‖g) + λ_mmd·MMD²(scores of the groups), and for equalized odds the sum of the MMD² within each label. (The
-    published knob sits on the KL term, so that there a larger one is less fair.) Of more than two groups, each is
-    compared with everyone, Σ_s MMD²(scores of s, scores of all). L-BFGS minimises on all rows from T ≡ 0, where g = f.
-    A linear T follows λ_mmd up to its target, so that seeds end in the same minimum.
+    published knob is on the KL term, so that a larger value is less fair.) With more than two groups, each is compared
+    with everyone, Σ_s MMD²(scores of s, scores of all). L-BFGS minimises on all rows from T ≡ 0, where g = f. A linear
+    T follows λ_mmd up to its target, so that seeds end in the same minimum.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Frappe(Scored):
 
 
 def _contrasts(rows: Rows, here: NDArray[np.int64]) -> Array:
-    """Factors that give each group's mean less everyone's, (rows here, groups); of two groups, their difference."""
+    """Factors that give each group's mean minus everyone's, (rows here, groups); with two groups, their difference."""
     n_groups = int(rows.groups.max()) + 1
     member = (rows.groups[here, None] == np.arange(n_groups)) * rows.weighed(np.ones(len(rows.logit)))[here, None]
     of_group = member / member.sum(axis=0)

@@ -15,12 +15,12 @@ from commod.models.validation import check_choice
 class OracleROC(GroupAware):
     """Where f is unsure, decide by group: 1 for the group with the lower positive rate, 0 for the other.
 
-    Only the margin is moved (aif360 moves the threshold too, which changes more decisions than fairness needs).
+    Only the margin moves (aif360 also moves the threshold, which changes more decisions than fairness needs).
 
     Parameters
     ----------
     margin : float, default 0.1
-        A score within this distance of one half is decided by group, f's cut-off being moved there. At 0, g = f.
+        A score within this distance of one half (where f's cut-off is moved) is decided by group. At 0, g = f.
     """
 
     margin: float = 0.1
@@ -41,8 +41,8 @@ class CFBC(GroupAware):
     """The most accurate decisions of equal opportunity, in plug-in form: thresholds by group, tied by one number θ.
 
     ŷ = 1 where f(x)·(2 − θ/P(Y=1, S=1)) > 1 for S = 1, and f(x)·(2 + θ/P(Y=1, S=0)) > 1 for S = 0. θ makes the groups'
-    true positive rates equal as f estimates them, E[f·ŷ | s]/E[f | s]; no label is asked, so that it could be set on
-    people whose outcome is not known yet. False positive rates are left as they fall.
+    true positive rates equal as f estimates them, E[f·ŷ | s]/E[f | s]; no label is used, so it could be set on people
+    whose outcome is not known yet. False positive rates are not controlled.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class CFBC(GroupAware):
             rates = [part[chosen].sum() / part.sum() for part, chosen in zip(positive, decided, strict=True)]
             return float(rates[1] - rates[0])
 
-        # θ at which nobody of a group is given 1 any more: beyond it lies no other solution.
+        # θ at which nobody in a group gets a 1 any more: there are no solutions beyond.
         low, high = -2.0 * mass[0], 2.0 * mass[1]
         # gap falls in θ, from a rate of group 1 that is the higher to one that is the lower.
         self.theta_ = float(brentq(gap, low, high, xtol=1e-10)) if gap(low) > 0 > gap(high) else 0.0
@@ -87,8 +87,8 @@ class InformationWithholding(GroupAwareScored):
 
     The generalised cost of a group (mean score of its negatives, or 1 − mean score of its positives, or both weighted
     by their frequency) grows linearly with that share, at most up to the other group's. The scores stay calibrated in
-    each group, which is all that can be had beside one equal cost. It is the cost of *scores* that is made equal:
-    decisions at one half may differ more than before.
+    each group, which allows no more than one equal cost. The cost of *scores* becomes equal: decisions at one half may
+    differ more than before.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class InformationWithholding(GroupAwareScored):
         groups = [(rows.of(s), y[rows.groups == s]) for s in (0, 1)]
         base = np.array([group.mean(labels) for group, labels in groups])
         costs = np.array([_cost(group.score, group, labels, self.cost) for group, labels in groups])
-        # What a group would cost if all its scores were withheld.
+        # The cost of a group if all its scores were withheld.
         trivial = np.array(
             [
                 _cost(np.full(len(labels), rate), group, labels, self.cost)

@@ -14,7 +14,7 @@ from commod.models.competitors.base import GroupAware, Rows, chance_of_rows, lac
 
 
 class _GivenScores(BaseEstimator):
-    """f for fairlearn: its scores are the only column of the table it is asked about."""
+    """A classifier f for fairlearn: its scores are the only column of its table."""
 
     def fit(self, X: pd.DataFrame, y: object) -> _GivenScores:
         return self
@@ -30,8 +30,8 @@ class _GivenScores(BaseEstimator):
 class EOPostProcessing(GroupAware):
     """Randomised thresholds for each group that meet the criterion exactly on the training rows.
 
-    fairlearn has no notion of "a little fairer" for equalized odds, so the knob is a mixture: with probability
-    `strength` a person is decided by the fair rule, else by f. Each group needs rows of both labels.
+    fairlearn has no "a little fairer" for equalized odds, so the knob is a mixture: with probability `strength` the
+    fair rule decides about a person, otherwise f. Each group needs rows of both labels.
 
     Parameters
     ----------

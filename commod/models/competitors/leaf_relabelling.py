@@ -1,4 +1,4 @@
-"""Leaf relabelling (Kamiran, Calders & Pechenizkiy 2010): whole leaves of a tree are given the other decision."""
+"""Leaf relabelling (Kamiran, Calders & Pechenizkiy 2010): whole leaves of a tree get the other decision."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +16,9 @@ from commod.models.competitors.base import Competitor, Rows
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LeafRelabelling(Competitor):
-    """Give whole leaves the other decision, those first that close most of the gap for the accuracy that they cost.
+    """Give whole leaves the other decision, first those that close most of the gap for the accuracy they cost.
 
-    The gap ("discrimination") is the favoured group's positive rate less the other's. Relabelling leaf l changes it by
+    The gap ("discrimination") is the favoured group's positive rate minus the other's. Relabelling leaf l changes it by
     Δdisc_l and the accuracy by Δacc_l; leaves with Δdisc_l < 0 are taken by Δdisc_l/Δacc_l, the largest first, until
     the gap is at most ε (the publication's algorithm Relabel; the exact problem is a knapsack).
 
@@ -29,7 +29,7 @@ class LeafRelabelling(Competitor):
     Parameters
     ----------
     epsilon : float, default 0.05
-        Largest gap allowed on the training rows. At 1, g = f; where all leaves together do not reach it, all are taken.
+        Largest gap allowed on the training rows. At 1, g = f; if all leaves together do not reach it, all are taken.
     min_leaf : float, default 0.01
         Smallest share of the training rows in a leaf of the imitating tree, at most 0.5.
     """
@@ -38,7 +38,7 @@ class LeafRelabelling(Competitor):
     min_leaf: float = 0.01
 
     def _inputs(self, X: Any, base_model: BaseModel) -> Any:
-        """Of a tree, the leaf alone, as one number; else all features."""
+        """For a tree, only the leaf, as one number; otherwise all features."""
         if not _is_tree(base_model):
             return super()._inputs(X, base_model)
         f = _model_of(base_model)
@@ -79,7 +79,7 @@ def leaves_to_relabel(
     share = weight / size[sensitive] * np.where(sensitive == favoured, 1.0, -1.0)  # gap = Σ share·decision
     new = 2 * np.bincount(leaf, weight * decided) <= np.bincount(leaf, weight)  # the other decision, by leaf
     right, was_right = new[leaf] == y, decided == y
-    # Rounded, so that ties are ties however the sums were added up.
+    # Rounded, so that ties do not depend on the order of summation.
     gain = np.round(-np.bincount(leaf, share * (new[leaf].astype(float) - decided)), 12)
     loss = np.round(np.bincount(leaf, weight / weight.sum() * (was_right.astype(float) - right)), 12)
     worth = np.divide(gain, loss, out=np.full(len(gain), np.inf), where=loss > 0)

@@ -26,12 +26,12 @@ class _LinearProgram(Weighing):
         self.shift_ = solve_program(self._gain(rows), self._weights(rows), self.alpha, rows.weight)
 
     def _gain(self, rows: Rows) -> Array:
-        """How much less is risked by ŷ = 1 than by ŷ = 0, which is 2f(x) − 1, with noise that breaks ties."""
+        """By how much ŷ = 1 is less risky than ŷ = 0, 2f(x) − 1, with noise that breaks ties."""
         return 2.0 * rows.score - 1.0 + NOISE * (2.0 * chance_of_rows(rows, self.random_state) - 1.0)
 
     def _margin(self, rows: Rows) -> Array:
         if not self.shift_.any():
-            return 2.0 * rows.score - 1.0  # no constraint binds: g = f, and no lot decides a score of one half
+            return 2.0 * rows.score - 1.0  # no constraint binds: g = f, and noise must not decide a score of one half
         return self._gain(rows) + (self._weights(rows) * self.shift_).sum(axis=(1, 2))
 
 
@@ -52,7 +52,7 @@ def solve_program(gain: Array, density: Array, alpha: float, weight: Array | Non
 
 
 def penalised_program(gain: Array, density: Array, price: float, weight: Array | None = None) -> Array:
-    """Dual of the program in which unfairness has a price in place of a limit, shape (conditions, groups).
+    """Dual of the program in which unfairness has a price instead of a limit, shape (conditions, groups).
 
     Over π(x) and, for each condition, the ends of the band that holds the groups' rates: max mean(gain·π) − price·Σ
     (high − low) subject to low ≤ mean(density·π) ≤ high for every group. ŷ = 1 where gain − Σ multiplier·density > 0;
@@ -80,7 +80,7 @@ def _rates(density: Array, weight: Array | None) -> csr_array:
 
 def _dual(costs: Array, matrix: Any, most: Array) -> Array:
     """Multipliers of matrix·v ≤ most at the least costs·v with v in [0, 1], none of them above 0."""
-    for presolve in (True, False):  # its presolve now and then takes a program for infeasible that is not
+    for presolve in (True, False):  # presolve sometimes calls a feasible program infeasible
         result = linprog(
             costs, A_ub=matrix.tocsr(), b_ub=most, bounds=(0.0, 1.0), method="highs", options={"presolve": presolve}
         )

@@ -1,4 +1,4 @@
-"""P(S, Y | x): who a person probably is, for methods that may not ask at predict."""
+"""P(S, Y | x): a person's probable group and label, for methods that do not get S at predict."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from commod.models.competitors.base import Competitor, Rows
 class Membership(BaseEstimator):
     """Calibrated joint model of group and label given the encoded features.
 
-    A multinomial logistic regression on the label 2·s + y, its temperature set on held-out folds: the methods that use
-    it are exact only as far as P(S, Y | x) is right. P(S|x)·P(Y|x) would assume S ⊥ Y | X, which equalized odds cannot.
-    A fitted object can serve several fits on the same rows. `C` is the regression's: smaller regularises more.
+    A multinomial logistic regression on the label 2·s + y, its temperature set on held-out folds: methods that use it
+    are only as exact as P(S, Y | x) is right. P(S|x)·P(Y|x) would assume S ⊥ Y | X, which equalized odds cannot. A
+    fitted object can serve several fits on the same rows. `C` is the regression's: smaller regularises more.
     """
 
     def __init__(self, C: float = 1.0) -> None:
@@ -36,8 +36,8 @@ class Membership(BaseEstimator):
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         groups, codes = np.unique(codes, return_inverse=True)
         joint = 2 * codes + y.astype(int)
-        # Numbered without gaps: where a cell has nobody, scikit-learn's temperature would read class 3 of three from a
-        # fourth column, which is not there.
+        # Numbered without gaps: if a cell is empty, scikit-learn's temperature would read class 3 of three from a
+        # missing fourth column.
         present, cells, counts = np.unique(joint, return_inverse=True, return_counts=True)
         model: Any = LogisticRegression(C=self.C, max_iter=1000)
         if counts.min() >= 3:
@@ -73,7 +73,7 @@ def densities(joint: Array, fairness: str) -> Array:
 
 
 class Weighing(Competitor, ABC):
-    """A method that weighs people by P(S, Y | x), by criterion and group; a subclass says what is known of S."""
+    """A method that weights people by P(S, Y | x), criterion and group; a subclass says what is known about S."""
 
     @abstractmethod
     def _joint(self, rows: Rows) -> Array:
@@ -90,7 +90,7 @@ class Weighing(Competitor, ABC):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ByMembership(Weighing):
-    """One that asks a `membership`: a fitted one is used as it is; otherwise one is learnt on the training rows."""
+    """A method with a `membership` model: a fitted one is used as it is, otherwise it learns on the training rows."""
 
     membership: Membership | None = None
 

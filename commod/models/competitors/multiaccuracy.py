@@ -1,4 +1,4 @@
-"""MultiaccuracyBoost (Kim, Ghorbani & Zou 2019): errors of f that have a pattern are mended."""
+"""MultiaccuracyBoost (Kim, Ghorbani & Zou 2019): corrects errors of f that have a pattern."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ RIDGE = 1.0  # of the auditor, as in the authors' code
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MultiaccuracyBoost(Scored):
-    """Move f's score where a linear auditor finds its errors to have a pattern; S is not used at all.
+    """Move f's score where a linear auditor finds a pattern in its errors; S is not used at all.
 
     f is multiaccurate if E[h(x)·(f(x) − y)] ≤ α for every h of a class, here the linear functions of the encoded
     features. In each round an auditor (a ridge regression) learns the residual f − y on everybody, on those with f at
     or below its line, and on those above; it is judged by E[h·(f − y)] on training rows that it has not seen. The part
-    with the largest value is mended, if that is above α: f ∝ exp(−η·h)·f there, which is logit f − η·h (the
-    publication's Algorithm 1). It ends where no part is above α.
+    with the largest value is corrected if that is above α: f ∝ exp(−η·h)·f there, which is logit f − η·h (the
+    publication's Algorithm 1). It ends when no part is above α.
 
     It aims at scores that are right on average in every part of the population that the auditor can tell apart:
     decisions may become less alike. The publication's experiments let the auditor learn a smoothed derivative of the
@@ -30,9 +30,9 @@ class MultiaccuracyBoost(Scored):
     Parameters
     ----------
     alpha : float, default 0.001
-        Largest mean of auditor times residual that is let be. At 1, g = f.
+        Largest tolerated mean of auditor times residual. At 1, g = f.
     step, max_iter : float, int, default 1.0, 100
-        η, and the rounds after which it ends in any case.
+        η, and the maximum number of rounds.
     """
 
     alpha: float = 0.001
@@ -68,7 +68,7 @@ def held_out_rows(X: Array, seed: int) -> NDArray[np.bool_]:
 
 
 def _parts(rows: Rows) -> list[NDArray[np.bool_]]:
-    """Everybody, those whom f decides negatively, and those whom it decides positively."""
+    """Everybody, people with f's negative decision, and people with its positive decision."""
     above = rows.logit > 0
     return [np.ones(len(above), dtype=bool), ~above, above]
 

@@ -1,4 +1,4 @@
-"""Modified naive Bayes (Calders & Verwer 2010): P(C | S) moved until both groups are given alike."""
+"""Modified naive Bayes (Calders & Verwer 2010): P(C | S) moves until both groups are treated alike."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,14 @@ MAX_STEPS = 10_000
 class ModifiedNaiveBayes(GroupAwareScored):
     """A naive Bayes of its own, P(C, S, A) = P(S)·P(C|S)·Π P(A_i|C), in which P(C|S) is moved until the gap is closed.
 
-    The gap is the favoured group's rate of positive decisions less the other's, on the training rows. While it is above
-    ε, one hundredth of a count moves at a time (the publication's algorithm for its second approach, Δ = 0.01): if
-    fewer decisions are positive than labels, N(+, other) grows and N(−, other) shrinks by Δ·N(−, favoured); else N(−,
-    favoured) grows and N(+, favoured) shrinks by Δ·N(+, other). f sets the cut-off only (a budget is one of the naive
-    Bayes' own decisions), and changes are counted against it.
+    The gap is the favoured group's rate of positive decisions minus the other's, on the training rows. While it is
+    above ε, one hundredth of a count moves at a time (the publication's algorithm for its second approach, Δ = 0.01):
+    if fewer decisions are positive than labels, N(+, other) grows and N(−, other) shrinks by Δ·N(−, favoured); else
+    N(−, favoured) grows and N(+, favoured) shrinks by Δ·N(+, other). f only sets the cut-off (a budget counts naive
+    Bayes' own decisions); changes are counted against f.
 
-    Ours: a step that would empty a cell goes the other way, and where neither is left the moving ends. At another line
-    than one half the positive decisions are held against those before the first step, not against the labels.
+    Ours: a step that would empty a cell goes the other way, and if neither is possible the moving ends. With a cut-off
+    other than one half, positive decisions are compared with those before the first step, not with the labels.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class ModifiedNaiveBayes(GroupAwareScored):
         return np.asarray(joint[:, 1] - joint[:, 0])
 
     def _columns_of_attributes(self) -> list[list[int]]:
-        """Encoded columns of each attribute: one of a number, those of its levels of a category."""
+        """Encoded columns of each attribute: one for a number, one per level for a category."""
         found: dict[object, list[int]] = {}
         for place, (name, _) in enumerate(self.encoder_.origin_):
             found.setdefault(name, []).append(place)
@@ -74,7 +74,7 @@ class ModifiedNaiveBayes(GroupAwareScored):
         return self.encoder_.origin_[columns[0]][1] is not None
 
     def _codes(self, X: Array) -> NDArray[np.int64]:
-        """The level of each attribute, (n, attributes); 0 of a category is none of those that have a column."""
+        """The level of each attribute, (n, attributes); for a category, 0 is any level without a column."""
         found = []
         for columns, edges in zip(self.columns_, self.edges_, strict=True):
             if edges is None:
@@ -107,7 +107,7 @@ def _moved(
     wanted: float,
     epsilon: float,
 ) -> tuple[Array, int]:
-    """N(group, label) at which the gap is at most ε, or as near as possible, and the number of steps.
+    """N(group, label) at which the gap is at most ε, or as close as possible, and the number of steps.
 
     Decisions are positive where evidence + log N(s, +)/N(s, −) > 0; `wanted` is how many there should be.
     """

@@ -1,4 +1,4 @@
-"""RNF (Du et al. 2021): the head of a network is trained again on encodings in which the groups are mixed."""
+"""RNF (Du et al. 2021): a network's head is trained again on encodings in which the groups are mixed."""
 
 from dataclasses import dataclass
 
@@ -23,17 +23,17 @@ class RNF(Scored):
     one of the same label and another group, drawn from the batch: the head c learns the mean of their two softened
     scores from the mean of their two encodings, and is held to one answer on the way from one to the other, L =
     (c(½z₁+½z₂) − ½(p₁+p₂))² + α·Σ_λ |c(λz₁+(1−λ)z₂) − c(½z₁+½z₂)|, λ = 0.6, 0.7, 0.8, 0.9 (Eqs. 1, 3 and 4, with the
-    groups as they are: the publication's RNF_GT). p = σ(logit/T). f sets the cut-off only (a budget is one of the
-    network's own decisions), and changes are counted against it. One training serves both criteria.
+    groups as they are: the publication's RNF_GT). p = σ(logit/T). f only sets the cut-off (a budget counts the
+    network's own decisions); changes are counted against f. One training serves both criteria.
 
     Ours: the number of units, the number of steps (the publication stops by a validation part), no dropout while the
     head is trained again, any number of groups, and that the head's logit, which has learnt softened scores, is
-    multiplied by T (which moves no decision at one half). Rows are drawn into batches, not weighed.
+    multiplied by T (which moves no decision at one half). Rows are drawn into batches, not weighted.
 
     Parameters
     ----------
     alpha : float, default 0.05
-        Weight of the smoothness. At 0 the encodings are mixed all the same; no value gives f. A large one flattens the
+        Weight of the smoothness. At 0 the encodings are still mixed; no value gives f. A large value flattens the
         scores until all lie on one side of the line (on law_school and compas from about 0.2 on).
     temperature : float, default 2.0
         T, 1 or more.
@@ -117,14 +117,14 @@ def neutralised_loss(tensors: list[Tensor], z1: Tensor, z2: Tensor, p1: Tensor, 
 
 
 def partners(y: Array, sensitive: np.ndarray, dice: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Places of those who have a partner of the same label and another group, and the places of the partners."""
+    """Places of people who have a partner with the same label in another group, and the partners' places."""
     fits = (y[:, None] == y) & (sensitive[:, None] != sensitive)
     ones = np.flatnonzero(fits.any(axis=1))
     return ones, (dice.random(fits.shape) * fits)[ones].argmax(axis=1)
 
 
 def _batches(n: int, size: int, steps: int, dice: np.random.Generator) -> list[np.ndarray]:
-    """So many batches, each person once before anybody comes again."""
+    """As many batches as `steps`; nobody is drawn twice before everybody was drawn once."""
     found: list[np.ndarray] = []
     while len(found) < steps:
         found += np.array_split(dice.permutation(n), range(size, n, size))

@@ -1,4 +1,4 @@
-"""OxonFair (Delaney et al. 2024): a threshold for each group that a person is guessed to be in."""
+"""OxonFair (Delaney et al. 2024): a threshold for each guessed group."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from commod.models.adversary import Array
 from commod.models.competitors.base import Rows
 from commod.models.competitors.membership import ByMembership
 
-# How many combinations of thresholds are tried at once, about.
+# About how many combinations of thresholds are tried at once.
 GRID = 200_000
 
 
@@ -18,11 +18,11 @@ GRID = 200_000
 class OxonFair(ByMembership):
     """Thresholds by the likeliest group, found on a grid that is refined; S is not needed at predict.
 
-    A classifier guesses everybody's group; those whom it cannot guess share a threshold of their own. The thresholds
+    A classifier guesses everybody's group; people it cannot guess share a threshold of their own. The thresholds
     are the most accurate ones for which the *recorded* groups are treated alike up to α, and each gets the favourable
-    decision at a rate of at least `least_rate` ("levelling up"); if none does both, those that come nearest.
+    decision at a rate of at least `least_rate` ("levelling up"); if none does both, the closest.
 
-    The toolkit has many measures. Its parity and odds are means of differences; here the largest counts, as for the
+    The toolkit has many measures. Its parity and odds are means of differences; here the largest counts, as in the
     other methods. It refines its grid around all rules that are optimal for some α, this one around the best.
 
     Parameters
@@ -30,13 +30,13 @@ class OxonFair(ByMembership):
     alpha : float, default 0.05
         Largest difference of the groups' positive rates (under each label, for equalized odds) on the training rows.
     least_rate : float, default 0.0
-        Smallest rate of favourable decisions in every group; for equalized odds, among those who deserve it by their
-        label. With α = 1 it is the only limit.
+        Smallest rate of favourable decisions in every group; for equalized odds, among people whose label is
+        favourable. With α = 1 it is the only limit.
     favourable : label, optional
         The decision that `least_rate` is about; by default the positive one.
     certainty : float, optional
-        Probability from which on a guess counts. 0: everybody has the likeliest group. Default: 4/3 of an even guess,
-        which is the toolkit's 2/3 with two groups; with four, hardly anybody is guessed that surely.
+        Probability from which a guess counts. 0: everybody gets the likeliest group. Default: 4/3 of an even guess, the
+        toolkit's 2/3 with two groups; with four groups, hardly any guess is that sure.
     """
 
     alpha: float = 0.05
@@ -95,7 +95,7 @@ class OxonFair(ByMembership):
         return tuple(int(each) for each in np.unravel_index(place, right.shape))
 
     def _guess(self, rows: Rows) -> Array:
-        """The likeliest group of each row, or one more than there are where it is not likely enough."""
+        """The likeliest group of each row, or the number of groups if it is not likely enough."""
         chance = self._joint(rows).sum(axis=2)
         return np.where(chance.max(axis=1) < self.certainty_, chance.shape[1], chance.argmax(axis=1))
 

@@ -1,6 +1,6 @@
-"""FST (Wei et al. 2020) and FairProjection (Alghamdi et al. 2022): the nearest fair score, as a tilt of f's.
+"""FST (Wei et al. 2020) and FairProjection (Alghamdi et al. 2022): the closest fair score, as a tilt of f's.
 
-Nearest in an information measure, among those that meet linear fairness constraints on the mean score. Convex duality
+Closest in an information measure, among scores that meet linear fairness constraints on the mean score. Convex duality
 leaves one number per constraint, and a formula for each new person.
 """
 
@@ -16,7 +16,7 @@ from commod.models.base_models import logits_of_probabilities
 from commod.models.competitors.base import Rows, Scored
 from commod.models.competitors.membership import ByMembership
 
-# Keeps the multipliers bounded where the constraints are linearly dependent; too small to be seen in a score.
+# Keeps the multipliers bounded if the constraints are linearly dependent; too small to show in a score.
 RIDGE = 1e-8
 
 
@@ -77,7 +77,7 @@ class FST(_Projection):
 
 
 def _least(dual: Callable[[Array], tuple[float, Array]], size: int) -> Array:
-    """Where a function of multipliers, none of them below 0, is least; it also gives its gradient."""
+    """The minimum of a function of non-negative multipliers, which also returns its gradient."""
     found = minimize(dual, np.zeros(size), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * size)
     return np.asarray(found.x)
 
@@ -109,7 +109,7 @@ class FairProjection(_Projection):
     epsilon: float = 0.1
 
     def _constraints(self, group: Array, everyone: Array) -> Array:
-        """What each bound of a class weighs a row with, shape (n, 2, conditions, groups)."""
+        """The weight of each row in each bound of a class, shape (n, 2, conditions, groups)."""
         slack = self.epsilon * everyone
         return np.stack([group - everyone - slack, everyone - group - slack], axis=1)
 

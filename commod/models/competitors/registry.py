@@ -14,7 +14,7 @@ from commod.models.validation import check_choice
 from commod.wording import listed
 
 DP, EO = "demographic_parity", "equalized_odds"
-# Every family of methods by name, as it is called: by what a method does to f, and what it must be told to decide.
+# The title of each family of methods: what a method does to f, and what it needs to decide.
 FAMILIES = {
     "blind": "Correct f without the group",
     "aware": "Correct f with the group",
@@ -30,7 +30,7 @@ class Knob:
     label: str
     sweep: tuple[float, ...]  # values from "as f" to fairest: the scale on which a sweep puts its own
     unchanged: float | None  # the value at which g = f, if there is one
-    placed: bool = True  # whether a sweep chooses its values by what comes out; else they are those declared
+    placed: bool = True  # whether a sweep chooses its values by its results; otherwise they are as declared
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Method:
 
     title: str  # with † where we had a description only, not the publication or the authors' code
     reference: str
-    needs_sensitive: bool = False  # whether predict must be told S
-    criteria: tuple[str, ...] = (DP, EO)  # what it can be made to meet; what it is shown beside if it `aims_at` another
-    minimises_changes: bool = False  # whether staying near f is part of what it optimises
+    needs_sensitive: bool = False  # whether predict needs S
+    criteria: tuple[str, ...] = (DP, EO)  # what it can meet; where it is shown if it `aims_at` another
+    minimises_changes: bool = False  # whether staying close to f is part of its objective
     model_agnostic: str = "yes"  # or the one kind of model it works on
     randomised: bool = False  # whether seed or lots move its decisions
     estimator: tuple[str, str] | None = None  # module and class, None while it is not written
@@ -50,8 +50,8 @@ class Method:
     settings: dict[str, Any] = field(default_factory=dict)  # fixed ones
     seeds: int = 1  # of a sweep
     edits: bool = True  # whether it is given f
-    uses_membership: bool = False  # whether it asks who a person probably is, a model that its fits can share
-    cost: float = 1.0  # of a model, in models of the quickest: who is swept first, and how long the rest will take
+    uses_membership: bool = False  # whether it needs a person's probable group, a model that its fits can share
+    cost: float = 1.0  # of a model, relative to the quickest: for the order of sweeps and the time left
     in_paper: bool = True  # whether the paper's overview has it
     note: str = ""
     groups: int | None = None  # 2 where it is published for two groups only, None where it takes any number
@@ -80,7 +80,7 @@ class Method:
 
     @property
     def regulariser(self) -> str:
-        """The setting of a sweep that says how strongly it regularises; empty if it has none."""
+        """The setting of a sweep that sets its regularisation; empty if it has none."""
         return "lambda_concepts" if self.is_commod else "penalty" if self.uses_membership else ""
 
     @property
@@ -103,7 +103,7 @@ _LAMBDA_FAIR = Knob(
     0.0,
     placed=False,  # all are on the app's slider, and links name them
 )
-# Where λ_fair is the share of the way to parity, in tenths.
+# For λ_fair as the share of the way to parity, in tenths.
 _TARGET = replace(_LAMBDA_FAIR, sweep=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0))
 _STRENGTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _ALPHAS = (0.5, 0.3, 0.24, 0.2, 0.16, 0.13, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01, 0.001)
@@ -404,7 +404,7 @@ METHODS: dict[str, Method] = {
 
 
 def available_methods(fairness: str, n_groups: int = 2) -> list[str]:
-    """Names of the methods that run and can be made to meet a criterion for so many groups."""
+    """Names of the methods that run and can meet a criterion for this many groups."""
     check_choice("fairness", fairness, tuple(CRITERIA))
     return [
         name
@@ -444,13 +444,11 @@ def make_method(
     """An unfitted estimator of a method, its knob at `value`; ValueError if it is not there for the criterion."""
     if name not in METHODS or not METHODS[name].is_written:
         written = ", ".join(key for key, method in METHODS.items() if method.is_written)
-        known = f"Method {name!r} is not written yet" if name in METHODS else f"There is no method {name!r}"
+        known = f"Method {name!r} is not implemented yet" if name in METHODS else f"There is no method {name!r}"
         raise ValueError(f"{known}: choose one of {written}.")
     method = METHODS[name]
     if fairness not in method.criteria:
-        raise ValueError(
-            f"{method.title} is not defined for {fairness}: it can be made to meet {' and '.join(method.criteria)}."
-        )
+        raise ValueError(f"{method.title} is not defined for {fairness}: choose {' or '.join(method.criteria)}.")
     assert method.estimator is not None
     assert method.knob is not None
     module, class_name = method.estimator
@@ -462,7 +460,7 @@ def make_method(
 
 
 def overview_in_words() -> str:
-    """How many methods of the paper's overview run here, how many that it does not have, and what † means."""
+    """How many methods of the paper's overview run here, how many others, and what † means."""
     printed = [method.is_written for method in METHODS.values() if method.in_paper]
     more = sum(method.is_written for method in METHODS.values() if not method.in_paper)
     return (

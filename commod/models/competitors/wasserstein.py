@@ -1,4 +1,4 @@
-"""The groups' scores drawn together (Jiang et al. 2020): moved to one distribution, or a regression with a penalty."""
+"""The groups' scores drawn together (Jiang et al. 2020): moved to one distribution, or by a penalised regression."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,10 @@ from commod.models.threshold import logit_of_threshold
 class Wass1PostProcessing(GroupAwareScored):
     """Move each group's scores along their quantiles to the Wasserstein-1 barycentre of the groups.
 
-    The barycentre minimises Σ_s P(s)·W₁(scores of s, barycentre), the mean move of a score; for one number it is the
+    The barycentre minimises Σ_s P(s)·W₁(scores of s, barycentre), the mean move of a score; in one dimension it is the
     weighted median of the groups' quantile functions at each rank. With two groups that is the larger group's
-    distribution: each of the smaller gets the score of the same rank in the larger one. Groups of one size share the
-    way. Rows all count alike in the quantiles.
+    distribution: each person in the smaller one gets the score of the same rank in the larger one. Groups of equal size
+    meet halfway. All rows count alike in the quantiles.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Wass1PostProcessing(GroupAwareScored):
         Share of the way to the barycentre that every score goes. 0 is f; at 1 the scores' distributions are equal, and
         with them the decisions at any threshold.
     random_state : int
-        Of the lots by which people with equal scores are spread over their ranks.
+        Seed for spreading people with equal scores over their ranks.
     """
 
     strength: float = 1.0
@@ -37,11 +37,11 @@ class Wass1PostProcessing(GroupAwareScored):
         self.quantiles_ = [np.sort(rows.score[rows.groups == s]) for s in range(len(self.sizes_))]
 
     def _barycentre(self, rank: Array) -> Array:
-        """Quantile function of the barycentre: of the groups' quantiles, the median by their sizes."""
+        """Quantile function of the barycentre: the median of the groups' quantiles, weighted by size."""
         values = np.array([np.quantile(scores, rank) for scores in self.quantiles_])  # (groups, ranks)
         order = values.argsort(axis=0)
         ordered, below = np.take_along_axis(values, order, axis=0), self.sizes_[order].cumsum(axis=0)
-        # The first value at or below which half of the people are; midway to the next where it is exactly half.
+        # The first value with at least half of the people at or below it; midway to the next if it is exactly half.
         ends = [(2 * below > people).argmax(axis=0) for people in (self.sizes_.sum() - 1, self.sizes_.sum())]
         low, high = (np.take_along_axis(ordered, end[None], axis=0)[0] for end in ends)
         return np.where(ends[0] == ends[1], low, 0.5 * (low + high))
@@ -56,7 +56,7 @@ class Wass1PostProcessing(GroupAwareScored):
             between = np.interp(score[here], known, np.arange(len(known)))
             place = np.where(right > left, left + lots[here] * (right - left - 1), between)
             rank = np.clip(place / max(len(known) - 1, 1), 0.0, 1.0)
-            # Beyond the scores of training the move is that of the outermost one.
+            # Beyond the training scores, the move is that of the outermost one.
             moved[here] += self._barycentre(rank) - np.quantile(known, rank)
         moved = np.clip(moved, 0.0, 1.0)
         return logits_of_probabilities(score + self.strength * (moved - score), len(score), "scores")
@@ -75,11 +75,11 @@ class Wass1LogisticRegression(Scored):
 
     Loss: mean cross-entropy + β·Σ_s P(s)·W₁(scores of s, barycentre) + ‖w‖²/2n, the last as scikit-learn's default. The
     barycentre is the median of the groups' quantiles at each rank, so that the derivative moves each score towards it.
-    L-BFGS on all rows, from the plain regression up to β. f sets the cut-off only (a budget is one of the regression's
-    own decisions), and changes are counted against it; a logistic regression f is the model at β = 0.
+    L-BFGS on all rows, from the plain regression up to β. f only sets the cut-off (a budget counts the regression's own
+    decisions); changes are counted against f, and a logistic regression f is the model at β = 0.
 
-    The publication takes stochastic steps, with the coupling of the two distributions made anew at each; that its
-    coupling is this one, by rank, we have from a description and not from its text.
+    The publication takes stochastic steps and computes the coupling of the two distributions again at each; that its
+    coupling is also by rank, we know from a description, not from its text.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Place:
 @pytest.mark.parametrize("turn", [first_paint, deferred_paint])
 def test_a_wait_while_a_page_has_its_turn_raises_and_the_next_page_has_its_own(queue, turn):
     ticket = queue.submit("k", JobStage(lambda report: 7))
-    with pytest.raises(RuntimeError, match="cannot wait while it paints"), turn():
+    with pytest.raises(RuntimeError, match="cannot wait while it draws"), turn():
         service.wait(ticket)
     assert service.wait(ticket) == 7
     with turn():  # the turn was given back

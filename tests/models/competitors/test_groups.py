@@ -109,7 +109,7 @@ def test_groups_may_be_a_crossing_of_two_columns(name):
 @pytest.mark.parametrize("name", FOR_TWO)
 def test_methods_for_two_groups_say_so(name):
     X, y, s, f = several()
-    with pytest.raises(ValueError, match=r"is defined for two groups, and sensitive_features holds 4: .*\."):
+    with pytest.raises(ValueError, match=r"is defined for two groups, but sensitive_features holds 4: .*\."):
         made(name, f).fit(X, y, sensitive_features=s)
 
 
