@@ -10,99 +10,25 @@ where the model will run, and::
     g.predict_proba(rows)[:, 1]  # probability of the positive class
     g.explain(rows[0])  # from f's score through each concept to g's
 
-`commod.models.export.to_portable` writes the file. Predictions equal the original model's to 1e-9.
-
-The format, ``commod-portable/6``
----------------------------------
-Strict JSON (no NaN, no infinity): one object with the parts below. Files of versions 1 to 5 have some of these parts
-and are read in the same way. A reader that does not know the version refuses the file.
-
-``about``, ``settings``
-    Texts about the model, and arguments of the estimator; not used here. Nor is ``reference``, which older files have.
-``classes``
-    The two labels; the second is the positive one.
-``raw``
-    Optional: how raw cells are read. A list of rules, each with the attributes of a `ColumnRule`, for the columns that
-    they name. A cell of such a column (text from a CSV file, a JSON value, a number, null) is first read by its rule:
-    numbers in all their spellings, words for "missing", medians, levels, truth values, dates.
-``encoder``
-    How a row becomes numbers: ``columns``, a list of ``{"name": ..., "levels": null or [...]}``; ``mean`` and
-    ``scale``, one number per encoded column. A column without levels is a number and gives one encoded column. A column
-    with levels is a category and gives a 0/1 column per level, or, if it has two, one column for the second; an unknown
-    value gives 0 in all of them. All are then standardised: (raw − mean) / scale.
-
-    A column may also have ``fill``, the number or the level that a gap becomes (null: it stays a gap, for an f that
-    takes gaps; without ``fill`` a gap is refused); ``other``, the level that unknown ones become; and ``"codes":
-    true``, for an f that takes levels as they are: one encoded column, the place of the level in ``levels``, and a gap
-    for an unknown one.
-``r``
-    The ratio: ``intercept``, ``coef`` (one weight per encoded column and, if ``include_score`` is true, a last one for
-    the logit of f), ``features`` (names of the weights), and ``concepts``, a list of ``{"name": ..., "weight": ...,
-    "loadings": [...]}`` with the same r read through concepts: coef = Σ weight · loadings.
-``s``
-    Optional: the shift, with ``intercept``, ``coef`` and ``concepts`` as in ``r``, in the same order and over the
-    same features.
-``flips``
-    Optional, for a model that counts decisions: r·(logit f − t) + s, with ``step`` added to s for people whom f
-    accepts, only says who is flipped. If its sign differs from that of logit f − t, the ratio is −``mirror``; everybody
-    else keeps f's score. ``r`` then has no concepts.
-``acts_on``
-    Optional, ``"negative"`` or ``"positive"``: the decision of f that the model acts on. Everybody else keeps f's
-    score: r = 1 and s = 0.
-``line``
-    Optional, t: the logit of the probability above which f decides positively; by default 0. All logits of f, including
-    the one for which r has a weight, are measured from it.
-``f``
-    The deployed model. ``kind`` is one of
-
-    ``"logistic"``
-        ``intercept`` and ``coef``: p = σ(intercept + coef · x).
-    ``"forest"``
-        ``trees``: p is the mean of their leaves. Features are rounded to 32 bits before they are compared.
-    ``"boosting"``
-        ``baseline`` and ``trees``: p = σ(baseline + the sum of their leaves).
-    ``"column"``
-        ``column``: p is the value of that column of the rows.
-    ``"given"``
-        f could not be written (``why`` says why): pass its probabilities as ``base_scores``.
-
-    The first three have their own ``encoder`` if it differs from r's. A tree is ``{"feature": [...], "number": [...],
-    "left": [...], "right": [...]}`` with one entry per node: at a node with feature i ≥ 0, go left if x_i ≤ number,
-    otherwise right (both come later in the list); a node with feature −1 is a leaf, and its number is the value. A tree
-    may have ``gaps_left``, with 1 for each node where a gap goes left, and ``levels_left``, which lists for some nodes
-    (by their place, as text) the places of the levels that go left.
-
-A row is then decided by g(x) = σ(t + r(x) · (logit f(x) − t) + s(x)), with f's probability clipped to [1e-6, 1 − 1e-6]
-and s = 0 where there is no shift: the positive class where g(x) > σ(t), which is 0.5 without a line.
+`commod.models.export.to_portable` writes it (docs/model-file.md has the format). Predictions equal the model's to 1e-9.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "FORMAT",
-    "MISSING_WORDS",
-    "ColumnRule",
-    "Portable",
-    "days_in",
-    "decimal_marks",
-    "is_missing",
-    "level_in",
-    "load",
-    "number_in",
-]
+from commod.cells import ColumnRule, finite_number, finite_numbers, is_gap
+
+__all__ = ["FORMAT", "Portable", "load"]
 
 # The format that a file states; older ones are read, others are refused.
 FORMAT = "commod-portable/6"
@@ -180,22 +106,22 @@ class Portable:
             none = _Linear(0.0, np.zeros(width), [])
             self._shift = _Linear.read(content["s"], width) if "s" in content else none
             flips = content.get("flips", {"step": 0.0, "mirror": 0.0})
-            self._step, self._mirror = _number(flips["step"]), _number(flips["mirror"])
+            self._step, self._mirror = finite_number(flips["step"]), finite_number(flips["mirror"])
             if "s" in content and len(self._shift.concepts) != len(self._ratio.concepts) and not self._mirror:
                 raise ValueError("r and s that are read through different concepts")
             self._acts_on = content.get("acts_on", "everybody")
             if self._acts_on not in ("everybody", "negative", "positive"):
                 raise ValueError(f"acts_on is {self._acts_on!r}")
-            self._line = _number(content.get("line", 0.0))
+            self._line = finite_number(content.get("line", 0.0))
             self._rules = {rule["name"]: ColumnRule.from_json(rule) for rule in content.get("raw", [])}
             self._f = content["f"]
             self._f_encoder = _Encoder.read(self._f["encoder"]) if "encoder" in self._f else self._encoder
             width = len(self._f_encoder.mean)
-            self._f_coef = _numbers(self._f["coef"], width) if self._f["kind"] == "logistic" else np.zeros(0)
+            self._f_coef = finite_numbers(self._f["coef"], width) if self._f["kind"] == "logistic" else np.zeros(0)
             self._trees = [_Tree.read(tree, width) for tree in self._f.get("trees", [])]
             # The constant of the sum, under either name.
             constant = {"logistic": "intercept", "boosting": "baseline"}.get(self._f["kind"])
-            self._f_constant = 0.0 if constant is None else _number(self._f[constant])
+            self._f_constant = 0.0 if constant is None else finite_number(self._f[constant])
             labels = list(content["classes"])
             names = [*self._encoder.names, *(self._f_encoder.names if self._f["kind"] in MODELS else [])]
             names += [self._f["column"]] if self._f["kind"] == "column" else []
@@ -350,222 +276,6 @@ class Portable:
         return _sigmoid(raw)
 
 
-# Words for "no value", in upper or lower case; never a level. "None" counts only in this spelling: "none" is often an
-# answer.
-MISSING_WORDS = frozenset(
-    [
-        *("", "?", "-", "--", ".", "na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "nil", "undefined"),
-        *("(null)", "<null>", "[null]", "\\n", "(blank)", "(missing)", "(unknown)", "<missing>", "<unknown>"),
-        *("unknown", "unknown/invalid", "not known", "not available", "missing"),
-        *("#n/a", "#na", "#n/a n/a", "#null!", "#value!", "#ref!", "#name?", "#div/0!", "#num!"),
-        *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
-    ]
-)
-# Numbers beyond this, and infinity, count as missing: the square of one has to be a number, too.
-LARGEST = 1e100
-CURRENCIES = "$€£¥₹"
-# Between groups of three digits, besides the other mark: spaces, including narrow ones, and apostrophes.
-_BETWEEN = " \u00a0\u2009\u202f'’"
-_NUMBER_WITH = {
-    mark: re.compile(
-        rf"[+-]?(?:[1-9][0-9]{{0,2}}(?:(?P<by>[{other}{_BETWEEN}])[0-9]{{3}})(?:(?P=by)[0-9]{{3}})*(?:[{mark}][0-9]*)?"
-        rf"|[0-9]+(?:[{mark}][0-9]*)?|[{mark}][0-9]+)(?:[eE][+-]?[0-9]+)?"
-    )
-    for mark, other in ((".", ","), (",", "."))
-}
-_AS_PYTHON = {mark: str.maketrans({**dict.fromkeys(_BETWEEN + ".,"), mark: "."}) for mark in ".,"}
-_POSSIBLE = re.compile(rf"[0-9.,eE%\s'’+\-\N{{MINUS SIGN}}{CURRENCIES}]+")
-_UNITS = re.compile(rf"^([+-]?)[{CURRENCIES}]\s?|\s?[{CURRENCIES}%]$")
-_DATE = re.compile(
-    r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})"
-    r"(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*([AaPp][Mm])?\s*(?:Z|([+-])(\d{2}):?(\d{2}))?)?"
-)
-EPOCH = datetime(1970, 1, 1)
-
-
-def is_missing(value: Any) -> bool:
-    """Whether it is None, NaN, pandas' NA, or a word for "missing"."""
-    if isinstance(value, str):
-        text = value.strip()
-        return text == "None" or text.lower() in MISSING_WORDS
-    return _is_gap(value)
-
-
-def number_in(value: Any, decimal: str = ".") -> float:
-    """The number that a cell holds, NaN if it holds none.
-
-    Texts such as "69,487.00", "1 200", "67,8", "$1,200" and "45%" (which is 45) are numbers. An ambiguous one, such as
-    "1,234" or "1.234", is read by `decimal`, the decimal mark of its column. True and False are not numbers.
-    """
-    if isinstance(value, (bool, np.bool_)):
-        return math.nan
-    try:
-        number = _number_in_text(value, decimal) if isinstance(value, str) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-    return number if abs(number) <= LARGEST else math.nan
-
-
-def decimal_marks(text: str) -> str:
-    """The decimal marks with which a text can be read as a number: ".", ",", ".," or none."""
-    bare = _bare(text)
-    return "".join(mark for mark, pattern in _NUMBER_WITH.items() if pattern.fullmatch(bare))
-
-
-def _number_in_text(text: str, decimal: str) -> float:
-    bare = _bare(text)
-    for mark in (decimal, "," if decimal == "." else "."):
-        if bare and _NUMBER_WITH[mark].fullmatch(bare):
-            return float(bare.translate(_AS_PYTHON[mark]))
-    return math.nan
-
-
-def _bare(text: str) -> str:
-    """A text that may be a number, without signs of currency and per cent; empty if it cannot be one."""
-    if not _POSSIBLE.fullmatch(text):
-        return ""
-    bare = text.strip().replace("\N{MINUS SIGN}", "-")
-    return bare if bare[:1].isdigit() and bare[-1:].isdigit() else _UNITS.sub(r"\1", bare)
-
-
-def days_in(value: Any, order: str = "mdy") -> float:
-    """The date that a cell holds, as days since 1 January 1970 (a time of day is a fraction), NaN if it holds none.
-
-    Texts such as 2024-01-31, and 1/31/2024 or 31.1.2024 with the `order` "mdy" or "dmy" of the column, each with or
-    without a time. A number counts as days.
-    """
-    if isinstance(value, np.datetime64):
-        value = value.astype("datetime64[us]").item()
-    if isinstance(value, date) and not _is_gap(value):
-        moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
-        return (moment.replace(tzinfo=None) - (moment.utcoffset() or timedelta(0)) - EPOCH) / timedelta(days=1)
-    if not isinstance(value, str):
-        return number_in(value)
-    found = _DATE.fullmatch(value.strip())
-    if found is None:
-        return math.nan
-    first, _, second, third, hour, minute, second_, fraction, half, sign, off_hours, off_minutes = found.groups()
-    year, month, day = (first, second, third) if len(first) == 4 else (third, first, second)
-    if len(first) != 4 and order == "dmy":
-        month, day = day, month
-    if len(year) != 4 or len(month) > 2 or len(day) > 2:
-        return math.nan
-    hours = int(hour or 0)
-    if half:
-        hours = hours % 12 + 12 * (half.lower() == "pm")
-    try:
-        moment = datetime(int(year), int(month), int(day), hours, int(minute or 0), int(second_ or 0))
-    except ValueError:
-        return math.nan
-    if sign:
-        ahead = timedelta(hours=int(off_hours), minutes=int(off_minutes))
-        moment = moment - ahead if sign == "+" else moment + ahead
-    return (moment - EPOCH) / timedelta(days=1) + float(f"0.{fraction or 0}") / 86_400
-
-
-def level_in(value: Any, *, decimal: str = "") -> str | None:
-    """The level of a category that a cell holds, as text; None if it holds nothing.
-
-    "1", 1 and 1.0 are one level, and so are "true", "TRUE" and True. With the decimal mark of a column of numbers, all
-    texts that `number_in` reads are numbers here, too.
-    """
-    if _is_gap(value):
-        return None
-    if isinstance(value, (bool, np.bool_)):
-        return str(bool(value))
-    text = str(value).strip()
-    if isinstance(value, str) and text.lower() in ("true", "false"):
-        return text.capitalize()
-    plain = not isinstance(value, str) or decimal or re.fullmatch(r"[+-]?[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?", text)
-    number = number_in(value, decimal or ".") if plain else math.nan
-    if math.isnan(number):
-        return text
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else f"{number:.10g}"
-
-
-def folded(level: str) -> str:
-    """A level without differences in capitals and spaces."""
-    return " ".join(level.casefold().split())
-
-
-# Words that mean the same if only one of them is a level.
-_ALIKE = {"True": "1", "1": "True", "False": "0", "0": "False"}
-
-
-@dataclass(frozen=True)
-class ColumnRule:
-    """How a cell of one column becomes the number or the level that a model uses.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "date", "category"}
-        A date becomes a number, days since 1 January 1970.
-    decimal : {"", ".", ","}
-        Decimal mark for ambiguous texts ("1,234"); for a category, "" unless it held numbers.
-    order : {"mdy", "dmy"}
-        For dates that do not begin with the year.
-    divide : float
-        Numbers are divided by this: 100 for probabilities given as percentages.
-    turned : bool
-        Whether the file has the probability p of the other outcome, so that 1 − p is used.
-    fill : float, str or None
-        What a missing cell becomes: a number, usually the median, or a level. With None a missing cell is refused. A
-        cell that should hold a number but does not counts as missing.
-    levels : tuple of str
-        Known levels of a category.
-    other : str or None
-        The level that all unknown ones become; with None they stay unknown.
-    """
-
-    name: Any
-    kind: str
-    decimal: str = "."
-    order: str = "mdy"
-    divide: float = 1.0
-    turned: bool = False
-    fill: float | str | None = None
-    levels: tuple[str, ...] = ()
-    other: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("number", "date", "category") or not self.divide > 0:
-            raise ValueError(f"a rule of kind {self.kind!r} that divides by {self.divide}")
-        if self.decimal not in (".", ",", *([""] if self.kind == "category" else [])) or self.order not in (
-            "mdy",
-            "dmy",
-        ):
-            raise ValueError(f"a rule with the decimal mark {self.decimal!r} and dates in the order {self.order!r}")
-        if self.kind != "category" and self.fill is not None:
-            _number(self.fill)
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> ColumnRule:
-        return cls(**{**content, "levels": tuple(content.get("levels", ()))})
-
-    def read(self, value: Any) -> float | str | None:
-        """What a cell becomes; None if it is missing and nothing fills it."""
-        if self.kind == "category":
-            return self._level(value)
-        number = days_in(value, self.order) if self.kind == "date" else number_in(value, self.decimal)
-        if math.isnan(number):
-            return self.fill
-        return 1.0 - number / self.divide if self.turned else number / self.divide
-
-    def _level(self, value: Any) -> float | str | None:
-        level = level_in(value, decimal=self.decimal)
-        if level is None or level in self.levels:
-            return self.fill if level is None else level
-        if _ALIKE.get(level) in self.levels:
-            return _ALIKE[level]
-        if is_missing(level):
-            return self.fill
-        alike = [known for known in self.levels if folded(known) == folded(level)]
-        if len(alike) == 1:
-            return alike[0]
-        return level if self.other is None else self.other
-
-
 class _Table:
     """Rows as columns, in either form they were given."""
 
@@ -605,7 +315,7 @@ class _Table:
         values = self._columns.get(self._spaced(name), [])
         if name in self._rules:
             values = [self._rules[name].read(value) for value in values]
-        gaps = [_is_gap(value) for value in values]
+        gaps = [is_gap(value) for value in values]
         if fill is REFUSED and any(gaps):
             raise ValueError(f"Column {name!r} has no value in row {gaps.index(True)}: fill it in or drop the row.")
         return [fill if gap else value for gap, value in zip(gaps, values, strict=True)]
@@ -643,7 +353,7 @@ class _EncoderColumn:
         levels, codes = content["levels"], bool(content.get("codes", False))
         fill = content.get("fill", REFUSED)
         if levels is None:
-            fill = fill if fill is REFUSED or fill is None else _number(fill)
+            fill = fill if fill is REFUSED or fill is None else finite_number(fill)
             return cls(content["name"], None, 1, fill, None, False)
         first = 1 if len(levels) == 2 and not codes else 0
         places = {level: i - first for i, level in enumerate(levels)}
@@ -679,10 +389,10 @@ class _Encoder:
     def read(cls, content: Mapping[str, Any]) -> _Encoder:
         columns = [_EncoderColumn.read(column) for column in content["columns"]]
         width = sum(column.width for column in columns)
-        scale = _numbers(content["scale"], width)
+        scale = finite_numbers(content["scale"], width)
         if (scale <= 0).any():
             raise ValueError("a scale that is not above 0")
-        return cls(columns, _numbers(content["mean"], width), scale)
+        return cls(columns, finite_numbers(content["mean"], width), scale)
 
     @property
     def names(self) -> list[Any]:
@@ -707,10 +417,10 @@ class _Linear:
     @classmethod
     def read(cls, content: Mapping[str, Any], width: int) -> _Linear:
         concepts = [
-            (str(concept["name"]), _number(concept["weight"]), _numbers(concept["loadings"], width))
+            (str(concept["name"]), finite_number(concept["weight"]), finite_numbers(concept["loadings"], width))
             for concept in content["concepts"]
         ]
-        return cls(_number(content["intercept"]), _numbers(content["coef"], width), concepts)
+        return cls(finite_number(content["intercept"]), finite_numbers(content["coef"], width), concepts)
 
     def __call__(self, x: Array) -> Array:
         return np.asarray(x @ self.coef + self.intercept)
@@ -727,7 +437,7 @@ class _Tree:
 
     @classmethod
     def read(cls, content: Mapping[str, Any], width: int) -> _Tree:
-        number = _numbers(content["number"], len(content["number"]))
+        number = finite_numbers(content["number"], len(content["number"]))
         feature, left, right = (np.array(content[name], dtype=np.int64) for name in ("feature", "left", "right"))
         nodes = np.arange(len(number))
         inner = feature >= 0
@@ -740,7 +450,7 @@ class _Tree:
         for child in (left[inner], right[inner]):
             if (child <= nodes[inner]).any() or (child >= len(nodes)).any():
                 raise ValueError("a tree whose nodes are out of order")
-        levels = {int(node): _numbers(some, len(some)) for node, some in content.get("levels_left", {}).items()}
+        levels = {int(node): finite_numbers(some, len(some)) for node, some in content.get("levels_left", {}).items()}
         return cls(feature, number, left, right, gaps_left, levels)
 
     def leaves(self, x: NDArray[Any]) -> Array:
@@ -762,27 +472,6 @@ class _Tree:
 def _sigmoid(z: Array) -> Array:
     """1 / (1 + e^-z) without overflow: tanh saturates instead."""
     return np.asarray(0.5 * np.tanh(0.5 * z) + 0.5)
-
-
-def _numbers(values: Any, length: int) -> Array:
-    out = np.array(values, dtype=np.float64)
-    if out.shape != (length,) or not np.isfinite(out).all():
-        raise ValueError(f"{length} finite numbers were expected, not {out.shape}")
-    return out
-
-
-def _number(value: Any) -> float:
-    return float(_numbers([value], 1)[0])
-
-
-def _is_gap(value: Any) -> bool:
-    """None, NaN, and what pandas calls NA."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return type(value).__name__ == "NAType"
 
 
 def _column_of_scores(values: Any, what: str) -> Array:

@@ -36,10 +36,10 @@ PARTS = {
     "adversary": ("commod/models/adversary.py", SOLVER),
     "theory": ("commod/theory", ["tests/theory"]),
     "decisions": ("commod/decisions", ["tests/decisions"]),
+    "cells": ("commod/cells.py", ["tests/datasets/test_raw.py", "tests/models/test_contract.py"]),
     "portable": (
         "commod/portable.py",
         [
-            "tests/datasets/test_raw.py",
             "tests/test_portable.py",
             "tests/models/test_contract.py",
             "tests/models/test_export.py",

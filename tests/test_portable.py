@@ -2,7 +2,6 @@
 
 import copy
 import json
-import shutil
 import subprocess
 import sys
 
@@ -11,7 +10,7 @@ import pytest
 
 import commod
 from commod import portable
-from commod.models.export import portable_json
+from commod.models.export import portable_json, portable_source
 from commod.portable import load
 from tests.fitting import case, fit
 
@@ -60,7 +59,7 @@ def test_it_runs_where_there_is_nothing_but_numpy(model, tmp_path, module):
     (tmp_path / "rows.json").write_text(on.test.X.to_json(orient="records", double_precision=15))
     root = portable.__file__.rsplit("/", 2)[0]
     if module == "commod_portable":  # the file alone, copied to where the project is not
-        shutil.copy(portable.__file__, tmp_path / "commod_portable.py")
+        (tmp_path / "commod_portable.py").write_text(portable_source(), encoding="utf-8")
         root = str(tmp_path)
     program = f"import sys\nsys.path.insert(0, {root!r})\n{ALONE}"
     arguments = [f"numpy,{module.split('.')[0]}", module, str(tmp_path / "model.json"), str(tmp_path / "rows.json")]
@@ -105,7 +104,7 @@ def test_load_takes_a_path_a_text_or_a_mapping(model, content, tmp_path):
         ),
         ("{}", "has format None"),
         ('{"format": ', "This is no JSON file"),
-        ('{"format": NaN}', "NaN, which is no number in strict JSON"),
+        ('{"format": NaN}', "NaN, which is not a number in strict JSON"),
         ('{"format": "commod-portable/1"}', "damaged: KeyError 'encoder'"),
     ],
 )

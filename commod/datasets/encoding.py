@@ -10,9 +10,9 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from commod.cells import days_in
 from commod.datasets.blocks import mean_of
 from commod.datasets.raw import MISSING, OTHER, holds_numbers
-from commod.portable import days_in
 
 # Joins column and level in the name of a 0/1 column: "tier=cluster 3".
 LEVEL_SEPARATOR = "="

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from commod.cells import ColumnRule
 from commod.datasets import own_groups, raw
 from commod.datasets.choice import Choice, ChoiceError, roles_of
 from commod.datasets.grouping import CROSS, UNKNOWN, Grouping
 from commod.datasets.task import MAX_TRAINING, Feature, Task, TaskSpec
-from commod.portable import ColumnRule
 from commod.uploads.limits import DECIMAL_COMMAS, FILE_TYPES, count_of, short
 from commod.wording import some_of, with_capital
 

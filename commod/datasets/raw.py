@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from commod.portable import LARGEST, ColumnRule, decimal_marks, folded, is_missing, level_in
+from commod.cells import LARGEST, ColumnRule, decimal_marks, folded, is_missing, level_in
 from commod.uploads.limits import short
 from commod.wording import first_of
 

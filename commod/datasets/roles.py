@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 import pandas as pd
 
+from commod.cells import folded
 from commod.datasets.choice import Choice
 from commod.datasets.columns import words_of
 from commod.datasets.own_groups import LEAST_IN_GROUP, MAX_GROUPS, MAX_VALUES, classes_of, groups_of, levels_of
 from commod.datasets.raw import OTHER, read_numbers
-from commod.portable import folded
 
 # Names of outcomes in any field; in one field, those that are bad for a person, and those that are good.
 _GENERIC = (

@@ -1,8 +1,10 @@
 """A fitted COMMOD model as plain data, for `commod.portable` to read with numpy alone."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +17,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from commod import cells, portable
+from commod.cells import ColumnRule
 from commod.datasets.encoding import TabularEncoder
 from commod.datasets.raw import MISSING, OTHER, Contract
 from commod.models.base_models import BaseModel
 from commod.models.estimator import Commod
 from commod.models.rescaler import LinearRescaler
-from commod.portable import FORMAT, ColumnRule
+from commod.portable import FORMAT
 
-__all__ = ["portable_json", "to_portable"]
+__all__ = ["portable_json", "portable_source", "to_portable"]
 
 
 def to_portable(
@@ -251,3 +255,10 @@ def _boosted_tree(predictor: Any, gaps: bool) -> dict[str, Any]:
         **tree,
         "levels_left": {str(node): np.flatnonzero(side).tolist() for node, side in zip(of_levels, sides, strict=True)},
     }
+
+
+def portable_source() -> str:
+    """`commod.portable` as one file that needs nothing else of this project: with `commod.cells` in it."""
+    here, other = (Path(str(module.__file__)).read_text(encoding="utf-8") for module in (portable, cells))
+    after = other.partition("from __future__ import annotations\n")[2].strip()
+    return re.sub("from commod.cells import .*", lambda _: after, here)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from commod.portable import number_in
+from commod.cells import number_in
 from commod.uploads.limits import (
     DECIMAL_COMMAS,
     MAX_BYTES,

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from commod.cells import ColumnRule, days_in, decimal_marks, is_missing, level_in, number_in
 from commod.datasets import Choice, make_task, read_table
 from commod.datasets.raw import (
     MAX_LEVELS,
@@ -23,7 +24,6 @@ from commod.datasets.raw import (
     respelled,
     rule_in_words,
 )
-from commod.portable import ColumnRule, days_in, decimal_marks, is_missing, level_in, number_in
 
 
 @pytest.mark.parametrize(

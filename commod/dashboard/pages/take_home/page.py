@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -33,6 +32,7 @@ from commod.datasets import is_shipped
 from commod.decisions import Requirements, best_under, facts_of
 from commod.experiments.refits import Refits
 from commod.models.competitors import METHODS
+from commod.models.export import portable_source
 
 LOADER = "commod_portable.py"
 # Bytes of a test row among the predictions. Of more rows than this, nobody waits for refits to get them.
@@ -295,7 +295,7 @@ def _sizes(settings: Settings, _result: FitResult) -> dict[str, Any]:
 
 
 def _loader() -> bytes:
-    return Path(portable.__file__).read_bytes()
+    return portable_source().encode()
 
 
 def _size(n: int) -> str:
