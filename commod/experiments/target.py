@@ -190,22 +190,19 @@ def find_settings(
     cells, kinds = 2 * test.sensitive + test.y, 2 * len(task.groups)  # sizes only
     rows, new_people = (np.bincount(cells, weights, kinds).reshape(-1, 2) for weights in (None, effective_weight(test)))
     usual = concept_settings(task)
-    concepts = usual["lambda_concepts"] if lambda_concepts is None else float(lambda_concepts)
-    k = usual["n_concepts"] if n_concepts is None else int(n_concepts)
-    given = {"threshold": threshold, "features": None if features is None else list(features)}
+    concepts = float(usual["lambda_concepts"] if lambda_concepts is None else lambda_concepts)
+    k = int(usual["n_concepts"] if n_concepts is None else n_concepts)
     form: dict[str, Any] = {"fairness": criterion, "update": update}
-    form |= {name: each for name, each in given.items() if each is not None}
+    form |= {} if threshold is None else {"threshold": threshold}
+    form |= {} if features is None else {"features": list(features)}
     if direction != "both":
         form |= {"direction": direction, "favourable": task.spec.favourable}
-    budget: dict[str, Any] = {}
-    if max_changes is not None:
-        people = float(len(train) if train.weight is None else train.weight.sum())
-        form["max_changes"] = max_changes if max_changes < 1 else min(max_changes / people, 1 - 1e-9)
-        budget["max_changes"] = max_changes  # reported as requested
+    budget = {} if max_changes is None else {"max_changes": max_changes}  # reported as requested
+    form |= {name: _share_of(train, value) for name, value in budget.items()}
     search = Search(train, f, form, asked, new_people, rows.sum(axis=1))
     search.run(concepts, k, report, tell)
     chosen, (fairest, gentlest) = search.leader(), search.offers()
-    chance = search.tried[chosen]["chance"]
+    met = search.tried[chosen]["chance"] >= confidence
 
     def settings(lambdas: Lambdas) -> dict[str, Any]:
         return arguments_of(lambdas, k) | form | budget
@@ -216,14 +213,20 @@ def find_settings(
 
     return Target(
         **asdict(asked),
-        settings=settings(chosen) if chance >= confidence else None,
-        model=search.model(chosen, k) if chance >= confidence else None,
+        settings=settings(chosen) if met else None,
+        model=search.model(chosen, k) if met else None,
         validation=search.tried[chosen],
         fairest=promised("promised_fairness", fairest),
         gentlest=promised("promised_changes", gentlest),
         bound=search.bound(),
         candidates=pd.DataFrame([arguments_of(each, k) | found for each, found in search.tried.items()]),
     )
+
+
+def _share_of(train: Split, max_changes: float) -> float:
+    """A budget as a share of the training rows."""
+    people = float(len(train) if train.weight is None else train.weight.sum())
+    return max_changes if max_changes < 1 else min(max_changes / people, 1 - 1e-9)
 
 
 class Search:

@@ -222,8 +222,7 @@ def train_adversarial(
         inputs = torch.stack([z, y[batch]], dim=1) if weights.by_label else z[:, None]
         return cross_entropy(adversary(inputs), answers[batch], weight=asked_weight[batch])
 
-    solution = Solution()
-    solution.path.append(PathPoint(LinearRescaler(1.0, np.zeros(d)), {"lambda_fair": 0.0}))
+    solution = Solution([PathPoint(LinearRescaler(1.0, np.zeros(d)), {"lambda_fair": 0.0})])
     n_steps = epochs * -(-n // batch_size)
     terms: Terms = {}
     deals = (torch.split(torch.randperm(n, generator=shuffle), batch_size) for _ in range(epochs))
