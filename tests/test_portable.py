@@ -105,7 +105,7 @@ def test_load_takes_a_path_a_text_or_a_mapping(model, content, tmp_path):
         ),
         ("{}", "has format None"),
         ('{"format": ', "This is no JSON file"),
-        ('{"format": NaN}', "NaN, which is no number in strict JSON"),
+        ('{"format": NaN}', "NaN, which is not a number in strict JSON"),
         ('{"format": "commod-portable/1"}', "damaged: KeyError 'encoder'"),
     ],
 )
