@@ -105,7 +105,7 @@ def test_an_update_that_may_shift(capsys):
     [
         (["fit", "moon"], "There is no task 'moon'"),
         (["fit", "moon.csv"], "moon.csv cannot be read (No such file or directory)"),
-        (["fit", "german", "--outcome", "y"], "What is what in german is declared"),
+        (["fit", "german", "--outcome", "y"], "The roles of columns in german are declared"),
         (["fit", "german", "--base-model", "scores"], "comes without scores"),
         (["fit", "german", "--lambda-fair", "-1"], "lambda_fair must be a number of 0 or more"),
         (["fit", "german", "--base-model", "oracle"], "There is no base model 'oracle'"),

@@ -1,4 +1,4 @@
-"""What few changes can reach, and how much of it models reach."""
+"""What can be reached with few changes, and what models reach of it."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from commod.charts.compare import DEPLOYED_STYLE, MethodStyle, method_channels
 from commod.charts.parts import tips, x_axis, y_axis
 
 BOUND = "#5B6C8F"
-# Padding: the last label of an axis extends beyond the picture.
+# Around a picture: the last label of an axis ends beyond it.
 ROOM = {"top": 10, "left": 5, "right": 12, "bottom": 5}
 CURRENT_STYLE = MethodStyle("g, this setting", palette.G, "circle")
 BLIND_STYLE = MethodStyle("Limit if the group is guessed, with interval", BOUND, "dotted")

@@ -53,7 +53,7 @@ def if_missed(counts: Counts, group: int, favourable: int, missed: float) -> Cou
 
 
 def scene_if_missed(scene: Scene, missed: float) -> Scene:
-    """The scene with as many test labels corrected as `if_missed` expects: those that f scores highest."""
+    """The scene with as many test labels mended as `if_missed` expects: those that f scores best."""
     good = scene.task.spec.favourable
     y, own = scene.test.y.to_numpy().copy(), scene.test.sensitive.to_numpy() == disadvantaged(scene)
     score = scene.logit_test if good == 1 else -scene.logit_test
@@ -73,7 +73,7 @@ def scene_in_truth(scene: Scene) -> Scene | None:
 
 
 def sweep_if_missed(scene: Scene, sweep: Sweep, missed: float) -> Sweep:
-    """A sweep with the figures that its models would then have."""
+    """A sweep with the figures that its models would have."""
     figures = pd.DataFrame([figures_if_missed(scene, model.decisions_test, missed) for model in sweep.models])
     return replace(sweep, points=sweep.points.assign(**figures[[*figures.columns.intersection(sweep.points.columns)]]))
 

@@ -70,7 +70,7 @@ def same_names(part: str, found: Iterable[str], names: Iterable[str]) -> None:
 
 
 def _too_deep(what: str) -> JsonError:
-    return JsonError(f"The file is nested more than {MAX_DEPTH} levels deep, but {what} never is: choose another file.")
+    return JsonError(f"The file is nested more than {MAX_DEPTH} deep, but {what} never is: choose another file.")
 
 
 def _check(found: Any, what: str) -> None:

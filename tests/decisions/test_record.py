@@ -187,7 +187,7 @@ def test_the_file_of_a_model_is_called_so():
 
 
 def test_a_file_that_is_too_large_is_refused_with_the_number_of_the_uploader():
-    with pytest.raises(ValueError, match=r"has 2\.0 MB, and a decision has at most 1: choose"):
+    with pytest.raises(ValueError, match=r"has 2\.0 MB, but a decision has at most 1: choose"):
         read_record(b" " * (2 * 2**20))
 
 

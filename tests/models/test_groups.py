@@ -170,8 +170,8 @@ def test_how_much_a_question_counts():
     [
         (np.ones(5), "one value per row"),
         (np.ones((900, 1)), "one value per row"),
-        (-np.ones(900), "from 0 on"),
-        (np.full(900, np.nan), "from 0 on"),
+        (-np.ones(900), "of 0 or more"),
+        (np.full(900, np.nan), "of 0 or more"),
         (np.zeros(900), "All weights are zero"),
     ],
 )

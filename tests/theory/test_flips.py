@@ -329,7 +329,7 @@ Y, D, S = np.array([[0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]])
 
 
 def test_the_switching_point_is_of_two_groups():
-    with pytest.raises(ValueError, match=r"need two groups, found 3: .*\. Choose"):
+    with pytest.raises(ValueError, match=r"are of two groups, found 3: .*\. Choose"):
         switching_point(D, sensitive_features=[0, 1, 2, 0, 1, 2])
 
 

@@ -19,7 +19,7 @@ MOST_PEOPLE = 200
 HOURS = 24.0  # for which a room is kept
 # Who can join with the code: everybody, people whom the leader lets in, nobody.
 DOORS = ("open", "ask", "locked")
-# With at least this many people, a room says if most of them share a network.
+# Fewest people at which a room says that most of them share a network.
 CROWD = 10
 
 
@@ -70,7 +70,7 @@ class Member(Struct):
     leads: bool
     waiting: bool  # until the leader lets them in
     key: str  # of their seat
-    network: str  # a hash of their network
+    network: str  # what the room knows their network by
     seen: float  # when they were last there
     link: str = ""  # their setting; empty until they have one
     figures: dict[str, float] = {}
@@ -170,7 +170,7 @@ class Room(Struct):
 
     @property
     def crowd(self) -> list[int]:
-        """Numbers of the people who share one network, if that is most of a class; otherwise none."""
+        """Numbers of those who share one network, if that is most of a class; else none."""
         others = [person for person in self.people if not person.leads]
         common = Counter(person.network for person in others).most_common(1)
         if len(others) < CROWD or 2 * common[0][1] <= len(others):

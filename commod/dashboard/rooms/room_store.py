@@ -144,8 +144,8 @@ class RoomStore:
     def join(self, code: str, nickname: str | None, *, browser: str, caller: str, language: str = FIRST) -> Seat:
         """A seat in the room of a typed code. A right code always works; after many wrong ones the answer is slow.
 
-        Without a nickname, a random name in `language` is used. The seat belongs to this `browser` only; a leader's
-        browser gets its leading seat back. `caller` is the network, for the limits on tries; the room keeps a hash.
+        Without a nickname, a name in `language` is drawn by lot. The seat belongs to this `browser` only; that of a
+        leader gets the seat back that leads. `caller` is the network, for the limits on tries; the room keeps a hash.
         """
         tidy = self._tidy(code)
         with self._reading() as connection:

@@ -182,7 +182,7 @@ def test_steps_begin_where_their_data_open_but_for_what_they_say():
         ("P-Rule {", "[[p_rul]] {", "the word [[p_rul]] is not in the glossary"),
         ("--outcome hired", "--outcome hird", "There is no column “hird”"),
         ("--outcome hired", "--out come", "the table “applicants”"),
-        ('"applicants.csv"', '"other.csv"', "there is no file other.csv beside the scenario"),
+        ('"applicants.csv"', '"other.csv"', "there is no file other.csv next to the scenario"),
         ('"applicants.csv"', '"../applicants.csv"', "file is a name without a folder"),
         ('title = "Hiring"', 'titel = "Hiring"', "There is no field `titel`"),
     ],
