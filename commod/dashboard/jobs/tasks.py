@@ -1,6 +1,6 @@
 """Everything that pages can ask for, each declared once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -15,8 +15,8 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.standalone import models_of, parts_of_grid, settings_on_page
 from commod.dashboard.model.training import fit_on_path, solve_path, some_refits, wanted_refits
 from commod.dashboard.state.settings import STOPS, Settings
-from commod.datasets import Choice, Task, is_shipped, load_task, on_forget
-from commod.decisions import best_under, open_sealed, verify_record
+from commod.datasets import Choice, is_shipped, load_task, on_forget
+from commod.decisions import best_under, open_sealed
 from commod.decisions.record import hash_of_scene
 from commod.decisions.rivals import collapses_of
 from commod.experiments import Scene, sweep_method
@@ -71,11 +71,6 @@ def about_model(token: str, digest: str, content: bytes) -> ComputeTask:
 def watch(token: str, digests: tuple[str, str], model: bytes, batch: bytes, *known: Any) -> ComputeTask:
     """A later batch next to the people of a model, both from their files."""
     return _apart("watch", token, digests, monitoring.watch_files, model, batch, *known)
-
-
-def verify(record: Mapping[str, Any], task: Task) -> ComputeTask:
-    """The model of a signed decision trained again: apart, since anybody may have written the record."""
-    return _apart("verify", task.name, (record["sha256"],), verify_record, record, task)
 
 
 def _apart(kind: str, token: str, about: tuple[Any, ...], function: Callable[..., Any], *arguments: Any) -> ComputeTask:

@@ -141,12 +141,12 @@ class Beside:
                 help=tip("decide_refits", count=checks.COMPARED_REFITS),
             )
 
-    def finish(self, *more: Pending | None) -> None:
-        """Wait for sweeps, for refits and for what `more` there is; then the page is drawn anew, all being cached."""
+    def finish(self) -> None:
+        """Wait for sweeps and refits; then the page is drawn anew, all being cached."""
         known = len(self.found)
         if self.waits:
             self.found = sweeps.collect(self.settings, self.names, self.found, self.progress, self._paint, self.form)
-        draw_pending(*(self._pending(name, task) for name, task in self._refits()), *more)
+        draw_pending(*(self._pending(name, task) for name, task in self._refits()))
         if len(self.found) > known or any(get(task) is not None for task in self._lacked):
             st.rerun()
 
