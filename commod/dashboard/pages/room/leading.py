@@ -12,8 +12,8 @@ from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.room.board import join_link, room_address, shows_door
-from commod.dashboard.pages.room.report import room_report_html, zipped_tables
-from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, Room, RoomError, Seat, SharedModel
+from commod.dashboard.pages.room.tables import zipped_tables
+from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, RoomError, Seat, SharedModel
 from commod.dashboard.rooms.room_store import RoomStore
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
@@ -276,22 +276,16 @@ def _people(here: Here) -> None:
 
 
 def _take_home(here: Here) -> None:
-    with st.popover(
-        say("room.take_home"), icon=":material/download:", width="stretch", key="room_files", on_change="rerun"
-    ) as opened:
-        if not opened.open:
-            return
-        language, seat, whose = session.language(), here.seat, browser()
+    language, seat, whose = session.language(), here.seat, browser()
 
-        def now() -> Room:
-            """As it is when the file is asked for, not when the button was drawn, and only for a leader."""
-            found = rooms.store().present(seat.code, seat.token, browser=whose)
-            if not found.leads:
-                raise RoomError("not_leading")
-            return found.room
+    def tables() -> bytes:
+        """As they are when the file is asked for, not when the button was drawn, and only for a leader."""
+        found = rooms.store().present(seat.code, seat.token, browser=whose)
+        if not found.leads:
+            raise RoomError("not_leading")
+        return zipped_tables(found.room, language)
 
-        offer(say("room.as_html"), lambda: room_report_html(now(), language).encode(), f"commod_room_{seat.code}.html")
-        offer(say("room.as_csv"), lambda: zipped_tables(now(), language), f"commod_room_{seat.code}.zip")
+    offer(say("room.take_home"), tables, f"commod_room_{seat.code}.zip", width="stretch")
 
 
 def _end(here: Here) -> None:

@@ -13,12 +13,12 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, get, result_of, submit, wait
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.state import saved_runs, session
+from commod.dashboard.state import session
+from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.runs_file import Run, figures_of_run
-from commod.dashboard.state.saved_runs import shelf
+from commod.dashboard.state.saved_runs import MAX_COMPARED, shelf
 from commod.dashboard.state.settings import CONTROLS, Settings, described
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_columns, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.checks import changing_table, checks_in_words, in_a_cell
@@ -111,17 +111,13 @@ _DIFFERENT = {
 
 def choose() -> list[Run]:
     """Which runs to compare."""
-    here = saved_runs.shelf()
-    st.session_state["runs_compared"] = [run.name for run in here.chosen()]
-    st.pills(
-        "Runs to compare",
-        here.names(),
-        selection_mode="multi",
-        format_func=escape_markdown,
-        key="runs_compared",
-        on_change=lambda: saved_runs.compare(list(st.session_state["runs_compared"])),
-        help=tip("run_compared"),
-    )
+    here = shelf()
+
+    def take(names: list[str]) -> None:
+        here.compared = names
+
+    chosen = mirrored("runs_compared", [run.name for run in here.chosen()], take)
+    st.multiselect("Runs to compare, up to four", here.names(), max_selections=MAX_COMPARED, **chosen)
     return here.chosen()
 
 
