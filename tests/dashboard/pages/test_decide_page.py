@@ -1,5 +1,6 @@
 """The Decide page, headless."""
 
+import html
 import itertools
 import re
 from dataclasses import replace
@@ -76,10 +77,27 @@ def test_a_requirement_is_switched_on_and_given_a_number():
     assert "req" not in app.query_params
 
 
+def judged(app):
+    """The cells of each model, by heading."""
+    (headings,) = re.findall(
+        rf'aria-label="{TABLE}"><table.*?<thead>(.*?)</thead>',
+        "".join(element.proto.body for element in app.markdown),
+        re.S,
+    )
+    names = [html.unescape(name) for name in re.findall(r"<th[^>]*>(.*?)</th>", headings, re.S)][1:]
+    return {row[0]: dict(zip(names, row[1:], strict=True)) for row in tables(app)[TABLE]}
+
+
 def test_every_model_is_judged_by_every_requirement(decided):
-    app = decided
-    found = {row[0]: row[1:] for row in tables(app)[TABLE]}
-    assert list(found) == [
+    app, found = decided, judged(decided)
+    screen, f, best, rival = found.values()
+    assert [row.partition("<small>")[0] for row in found] == [
+        "On your screen",
+        "f, as it is",
+        "COMMOD (multiply), best",
+        "Oracle ROC ○",
+    ]
+    assert list(screen) == [
         "All together",
         "A P-Rule of 0.5 or more",
         "At most 20% of the decisions changed",
@@ -87,16 +105,14 @@ def test_every_model_is_judged_by_every_requirement(decided):
         "Decisions changed",
         "Accuracy",
         "Four-fifths rule, of “passes the bar”",
-        "Setting",
     ]
-    assert len(found["All together"]) == 4  # on the screen, f, COMMOD's best, Oracle ROC
-    assert "0.0% for everyone" in found["Nobody worse off"][1]
-    assert found["Nobody worse off"][0].startswith('<span class="cx-who">On your screen</span><strong>✗ fail</strong>')
+    assert "0.0% for everyone" in f["Nobody worse off"]
+    assert "<strong>✗ fail</strong>" in screen["Nobody worse off"]
     assert "with other training rows" in words(app)  # of the model on the screen
-    assert "refits [" not in "".join(found["A P-Rule of 0.5 or more"])
-    assert "chosen on the people on whom it is judged" in captions(app)
+    assert not any("refits [" in row["A P-Rule of 0.5 or more"] for row in (best, rival))
+    assert "chosen on the people it is judged on" in captions(app)
     assert "Does another model do better?" in [header.value for header in app.header]
-    assert re.search(r"\d+ models searched\.", captions(app))
+    assert re.search(r"We searched \d+ models of 2 methods\.", captions(app))
     assert "not legal advice" in captions(app).lower()
 
 
@@ -105,14 +121,14 @@ def test_four_groups_are_judged_as_two_are():
     app = fine(
         run(PAGE, data="law_school", groups="race_sex", req="p_rule:0.8;right:0.5;again:0.8", methods="commod,lpp")
     )
-    found = {row[0]: row[1:] for row in tables(app)[TABLE]}
-    assert "<strong>✗ fail</strong>" in found["A P-Rule of 0.8 or more"][1]  # f
-    assert "meets 0 of 1 that applies" in found["All together"][1]
+    f = judged(app)["f, as it is"]
+    assert "<strong>✗ fail</strong>" in f["A P-Rule of 0.8 or more"]
+    assert "meets 0 of 1 that applies" in f["All together"]
     for wanted in (
         "At least 50% of the changes agree with the record",
         "At least 80% of the changes survive retraining",
     ):
-        assert "<strong>– does not apply</strong>" in found[wanted][1]
+        assert "<strong>– does not apply</strong>" in f[wanted]
     fill(app, who="Ada", role="head", why="So.")
     press(app, "Sign")
     assert read_record(record_json(record_of(app)))["data"]["name"] == "law_school.race_sex"
@@ -122,8 +138,8 @@ def test_four_groups_are_judged_as_two_are():
 def test_the_others_are_refitted_if_somebody_asks():
     forget(tasks.refits_of_model)  # else there is nothing to ask for
     app = press(fine(run(PAGE, req="p_rule:0.5", methods=METHODS)), "Refit the others, too")
-    found = {row[0]: row[1:] for row in tables(app)[TABLE]}
-    assert all("refits [" in cell for cell in found["A P-Rule of 0.5 or more"][2:])
+    _, _, *others = judged(app).values()
+    assert all("refits [" in row["A P-Rule of 0.5 or more"] for row in others)
     assert not [button for button in app.button if button.label == "Refit the others, too"]
 
 
@@ -266,8 +282,8 @@ def test_it_is_said_if_no_other_model_meets_everything():
 
 
 def test_a_model_that_changes_nobody_is_said_to_decide_as_f():
-    best = replace(candidate("commod", ["pass"]), title="COMMOD, best")
-    assert best.subject == "COMMOD's best (the same decisions as f)"
+    best = replace(candidate("commod", ["pass"]), title="COMMOD (multiply), best")
+    assert best.subject == "COMMOD (multiply)'s best (the same decisions as f)"
     assert candidate("f", ["pass"]).subject == "f"
     best = replace(candidate("commod_decisions", ["pass"], better=1), title="COMMOD (count changes), best")
     assert best.subject == "COMMOD (count changes)'s best"
@@ -315,6 +331,7 @@ def test_what_is_signed_is_a_record_that_verifies(signed):
     assert "**Signed with 1 requirement not met** on" in words(app)
     assert not let_through(app)
     assert any(button.label == "Signed decision as JSON" for button in app.get("download_button"))
+    assert "`commod verify commod-decision.json`" in captions(app)
     assert verify_record(without_refits(record), load_task("law_school"))["agrees"].all()
 
 
@@ -353,7 +370,7 @@ def test_what_is_typed_outlives_a_slider_and_another_page():
         "COMMOD (λ_fair 2, λ_ratio 0.05, λ_concepts 0.05, k 2)",
     }
     fine(app.number_input(key="required_changed").set_value(10.0).run())
-    assert "It is about another model than the one chosen below, or about other requirements" in words(app)
+    assert "You signed another model than the one chosen below, or other requirements." in words(app)
 
 
 @pytest.mark.slow

@@ -78,10 +78,11 @@ class Beside:
 
     def _note(self) -> None:
         searched = 1 + sum(len(sweep.models) for sweep in self.found.values())
+        methods = f"{len(self.found)} of {len(self.names)}" if self.waits else f"{len(self.found)}"
         self.note.caption(
-            f"{count_of(searched, 'model')} searched{' so far' if self.waits else ''}. The table has each method's "
-            "most accurate model that meets the requirements, else the nearest; chosen on the people on whom it is "
-            "judged, which flatters it. In brackets: 95\u00a0% interval over people. ○: needs everyone's group."
+            f"We searched {count_of(searched, 'model')} of {methods} methods. Each row is a method's most accurate "
+            "model that meets the requirements, or the nearest to that. It was chosen on the people it is judged on, "
+            "which flatters it. [ ]: 95\u00a0% interval over people. ○: needs everyone's group."
         )
 
     def _go_on(self) -> None:

@@ -282,8 +282,9 @@ def _decided(
         return Decided(record=record)
     facts = facts_of(result.scene, result.decisions, result.cell, refits)
     known = sweeps.known(settings, list(METHODS), sweeps.own_form(settings, sweeps.form_of(settings, required)))
-    labels = [sweeps.label_of(name) + sweeps.BEST * (name == sweeps.own_method(settings)) for name in known]
-    rivals = tuple(zip(labels, (best_under(required, result.scene, sweep) for sweep in known.values()), strict=True))
+    rivals = tuple(
+        (sweeps.best_label(name, settings), best_under(required, result.scene, sweep)) for name, sweep in known.items()
+    )
     return Decided(required, facts, rivals, record, 1 + sum(len(sweep.models) for sweep in known.values()))
 
 
