@@ -16,6 +16,7 @@ from commod.dashboard.text.language import LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, PAGES
 from commod.datasets import TASKS
 from commod.datasets.example import example_table
+from commod.decisions import read_record
 from commod.experiments import prepare
 from commod.models.export import portable_json
 from commod.monitoring import batch_of, reference_of
@@ -570,7 +571,8 @@ def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
 
 @pytest.mark.slow
 def test_a_models_name_stays_in_sight_beside_many_requirements(open_page):
-    page = open_page("decide?methods=commod,oracle_roc&req=p_rule:0.5;dm:0.2;accuracy_lost:0.02;changed:0.1;worse_off:0")
+    required = "p_rule:0.5;dm:0.2;accuracy_lost:0.02;changed:0.1;worse_off:0"
+    page = open_page(f"decide?methods=commod,oracle_roc&req={required}")
     page.set_viewport_size({"width": 800, "height": 768})
     still(page)
     table = page.get_by_role("region", name="The models side by side")

@@ -376,7 +376,7 @@ def test_a_browser_brings_a_file_and_takes_home_what_nobody_else_gets(address, t
         follow(page, "pages/take_home.py")
         settled(page)
         with page.expect_download() as taken:
-            page.get_by_role("button", name="Predictions as CSV").click()
+            page.get_by_role("button", name="Predictions (CSV)").click()
         assert len(taken.value.path().read_text().splitlines()) == 91  # 30 % of the people, and the headings
         link = taken.value.url
         assert mine.request.get(link).status == 200
