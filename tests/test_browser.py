@@ -448,7 +448,7 @@ def test_a_file_is_uploaded_used_and_forgotten(open_page, tmp_path):
     people = tmp_path / "people.csv"
     people.write_text(example_table(600).rename(columns={"city": "<b>city</b>"}).to_csv(index=False))
     page.locator("input[type=file]").set_input_files(people)
-    page.get_by_role("heading", name="What is what in people.csv").wait_for()
+    page.get_by_role("heading", name="Columns of people.csv").wait_for()
     assert page.get_by_text("The file is a PNG picture").count() == 0
     page.get_by_role("button", name="Use these data").click()
     page.get_by_role("heading", name="In use: people.csv").wait_for()
