@@ -144,6 +144,8 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
             parts[0] += " for everyone"
         else:
             parts[0] += f" [{rule.show(row['low'])},\u00a0{rule.show(row['high'])}]"
+        if one.name == SCREEN:  # the top of the page has the rest
+            return _KINDS[verdict], f"{VERDICTS[verdict]} {verdict}", parts[0]
         if not math.isnan(row["refits_low"]):
             parts.append(f"refits [{rule.show(row['refits_low'])},\u00a0{rule.show(row['refits_high'])}]")
         if row["splits"]:

@@ -26,6 +26,7 @@ from commod.dashboard.views.explained import cached_cards, tree_of
 from commod.explain.checks import CHECKS, Answer
 from commod.explain.concepts import guess_in_words, starts_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Figure, key_figures
+from commod.uploads.limits import count_of
 
 MARKS = "ABCD"
 
@@ -162,7 +163,8 @@ def _instead(one: Shown, other: Shown) -> str:
         return ""
     changes = int(other.result.changed_test.sum()) - int(one.result.changed_test.sum())
     tables = one.result.figures, other.result.figures
-    parts = [f"{abs(changes):,} {'more' if changes > 0 else 'fewer'} changes" if changes else "as many changes"]
+    kind = "more change" if changes > 0 else "fewer change"
+    parts = [count_of(abs(changes), kind) if changes else "as many changes"]
     for figure in (CRITERIA[one.settings.fairness].figure, FIGURES["accuracy"]):
         step = tables[1].loc[figure.name, "g"] - tables[0].loc[figure.name, "g"]
         parts.append(f"{figure.in_sentence} {figure.show_difference(step)}")

@@ -148,7 +148,7 @@ def _take_along() -> None:
     """Link, export and import."""
     here = shelf()
     public = [run for run in here.runs if not run.is_own]
-    st.header("Take them along" if public else "Or bring some")
+    st.header("Export and import")
     left, right = st.columns(2, gap="large")
     if public:
         with left:
