@@ -99,7 +99,7 @@ def exports(
         Export(
             "Impact ratios",
             "CSV",
-            "Selection rates and impact ratios, as New York City's Local Law 144 lists them. Not an independent audit.",
+            "Selection rates as New York City's Local Law 144 lists them; not an independent audit.",
             file_name(result, "impact_ratios", "csv"),
             lambda: safe_csv(impact_ratios(result).round(6)),
         ),
@@ -168,7 +168,7 @@ def _file(result: FitResult, export: Export) -> Pending | None:
 def _page(result: FitResult) -> Pending | None:
     """A page that needs no server, which takes minutes to make: begun when somebody asks for it."""
     place = _line(
-        "All sliders and a short lesson in one file of about 1 MB, for any phone or computer without a network."
+        "All sliders and a short lesson in one file of about 1 MB that works without a network."
     )
     settings, own = result.settings, not is_shipped(result.task.name)
     rows = own and st.checkbox(f"Put rows of up to {MOST_PEOPLE} test people into the page", key="take_rows")
