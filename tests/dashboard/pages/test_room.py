@@ -309,17 +309,6 @@ def people_of(klass):
     return fine(app.run())
 
 
-def test_a_flood_from_one_network_is_sent_out_at_once(klass):
-    flood = [klass.store.join(klass.opened.code, None, browser="", caller="one") for _ in range(9)]
-    app = people_of(klass)
-    assert "9 of 11 people come from the same network" in everything(app)
-    app = fine(click(app, "Choose everyone from the same network (9)"))
-    assert app.multiselect(key="room_chosen").value == [seat.number for seat in flood]
-    app = fine(click(app, "Send out"))
-    assert [person.name for person in klass.room.people if not person.leads] == ["Ann", "Bo <b>"]
-    assert "the same network" not in everything(app)
-
-
 def test_the_leader_locks_the_door_and_sets_the_class_size(klass):
     app = people_of(klass)
     app = fine(app.number_input(key="room_size").set_value(2).run())

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from commod.dashboard.pages.room.tables import zipped_tables
-from commod.dashboard.rooms.contents import CROWD, RoomError, SharedModel
+from commod.dashboard.rooms.contents import RoomError, SharedModel
 from commod.dashboard.rooms.room_store import (
     HERE_SECONDS,
     LOOK_SECONDS,
@@ -438,18 +438,6 @@ def test_the_line_at_the_door_is_bounded(store, clock):
     numbers = [person.number for person in store.read(room.code).waiting]
     store.remove(leader, [*numbers, leader.number])
     assert [person.name for person in store.read(room.code).people] == [leader.name]
-
-
-def test_a_room_tells_when_most_come_from_one_network(store):
-    room, leader = opened(store)
-    apart = [store.join(room.code, None, browser=f"{n}", caller=f"home {n}") for n in range(CROWD // 2)]
-    assert store.read(room.code).crowd == []
-    together = [store.join(room.code, None, browser=f"flood {n}", caller="one") for n in range(CROWD // 2)]
-    assert store.read(room.code).crowd == [], "half of them is not most"
-    together.append(store.join(room.code, None, browser="flood", caller="one"))
-    assert store.read(room.code).crowd == [seat.number for seat in together]
-    store.remove(leader, store.read(room.code).crowd)
-    assert [person.number for person in store.read(room.code).people[1:]] == [seat.number for seat in apart]
 
 
 def test_one_room_too_many_is_refused_until_one_ends(make_store, clock):

@@ -229,9 +229,6 @@ def _people(here: Here) -> None:
     """Let people in who wait; send out whoever disturbs a room, or wrote what does not belong on a wall."""
     waiting = [person.number for person in here.room.waiting]
     label = say("room.people_waiting", n=len(waiting)) if waiting else say("room.people_door")
-    if crowd := here.room.crowd:
-        of = sum(not person.leads for person in here.room.people)
-        st.caption(f":material/router: {say('room.one_network', n=len(crowd), of=of)}")
     with st.popover(label, icon=":material/group:", width="stretch", key="room_people", on_change="rerun") as opened:
         if not opened.open:
             return
@@ -258,9 +255,8 @@ def _people(here: Here) -> None:
 
         # Who has left meanwhile cannot stay chosen.
         choose(number for number in st.session_state.get("room_chosen", ()) if number in others)
-        for name, whom in {"waiting": waiting, "network": crowd}.items():
-            if whom:
-                st.button(say(f"room.choose_{name}", n=len(whom)), on_click=choose, args=(whom,), key=f"choose_{name}")
+        if waiting:
+            button(say("room.choose_waiting", n=len(waiting)), "", choose, waiting)
         chosen = st.multiselect(
             say("room.who"),
             list(others),

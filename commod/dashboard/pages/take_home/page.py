@@ -167,9 +167,7 @@ def _file(result: FitResult, export: Export) -> Pending | None:
 
 def _page(result: FitResult) -> Pending | None:
     """A page that needs no server, which takes minutes to make: begun when somebody asks for it."""
-    place = _line(
-        "All sliders and a short lesson in one file of about 1 MB that works without a network."
-    )
+    place = _line("All sliders and a short lesson in one file of about 1 MB that works without a network.")
     settings, own = result.settings, not is_shipped(result.task.name)
     rows = own and st.checkbox(f"Put rows of up to {MOST_PEOPLE} test people into the page", key="take_rows")
     task = tasks.standalone(settings)
