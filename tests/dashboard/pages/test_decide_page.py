@@ -259,10 +259,9 @@ def test_a_collapsed_model_is_called_so_beside_what_it_meets():
     assert sign.standing(one, "It") == "It meets the one requirement. It decides everybody alike."
 
 
-def test_a_single_requirement_is_not_counted():
-    one, two = candidate("lpp", ["cannot tell"]), candidate("lpp", ["cannot tell", "pass"])
-    assert _together(one)[1:] == ("? cannot tell", "")
-    assert _together(two)[1:] == ("? cannot tell", "meets 1 of 2\n1 not known")
+def test_what_is_not_known_is_counted():
+    assert _together(candidate("lpp", ["cannot tell", "pass"]))[1:] == ("? cannot tell", "meets 1 of 2\n1 not known")
+    assert _together(candidate("lpp", ["pass", "pass"]))[1:] == ("✓ pass", "meets 2 of 2")
 
 
 def test_a_column_keeps_its_side_while_more_methods_come(monkeypatch):

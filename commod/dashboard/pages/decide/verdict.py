@@ -87,19 +87,21 @@ def paint_table(place: Any, candidates: Sequence[Candidate], result: FitResult) 
     first, spec = candidates[0].checked, result.task.spec
     limits = first.set_index("requirement")["limit"]
     with_impact = bool(limits.get("p_rule") != FOUR_FIFTHS) or not spec.favourable  # otherwise P-Rule says it
-    headings = ["Model", "All together", *map(first_capital, first["wanted"]), "Decisions changed", "Accuracy"]
+    together = ["All together"] * (len(first) > 1)  # otherwise the one requirement says it
+    headings = ["Model", *together, *map(first_capital, first["wanted"]), "Decisions changed", "Accuracy"]
     headings += [f"Four-fifths rule, of “{spec.outcomes[spec.favourable]}”"] * with_impact
     rows = [(one.title, _notes(one), _cells(one, result, with_impact)) for one in candidates]
     return changing_table(place, style() + style("verdicts") + piece("verdicts", headings, rows, TABLE))
 
 
 def _notes(one: Candidate) -> list[str]:
-    return [note for note in (one.setting, AS_F if one.is_as_f else "") if note]
+    return [note for note in (one.setting, AS_F if one.is_as_f else "", one.collapse) if note]
 
 
 def _cells(one: Candidate, result: FitResult, with_impact: bool) -> list[tuple[str, str, str]]:
     """Of each column after the first its kind, what it says first, and what else."""
-    found = [_together(one), *(_cell(row, one) for row in one.checked.to_dict("records"))]
+    found = [_cell(row, one) for row in one.checked.to_dict("records")]
+    found = [_together(one), *found] if len(found) > 1 else found
     found += [("", f"{one.facts.changed:,}", f"{one.facts.better:,} better off\n{one.facts.worse:,} worse off")]
     found += [("", FIGURES["accuracy"].show(result.scene.figures(one.decisions)["accuracy"]), "")]
     return [*found, _impact(one, result)] if with_impact else found
@@ -109,13 +111,12 @@ _KINDS = {"pass": "pass", "fail": "fail", "cannot tell": "untold", "does not app
 
 
 def _together(one: Candidate) -> tuple[str, str, str]:
-    sign = f"{VERDICTS[one.verdict]} {one.verdict}"
     if one.collapse:
-        return "fail", "✗ collapsed", one.collapse
-    several = len(one.checked) > 1  # else the next row says it
-    text = f"meets {met_in_words(one.checked['verdict'])}" if several else ""
-    untold = int((one.checked["verdict"] == "cannot tell").sum())
-    return _KINDS[one.verdict], sign, f"{text}\n{untold} not known" if untold and several else text
+        return "fail", "✗ collapsed", ""
+    text, untold = f"meets {met_in_words(one.checked['verdict'])}", (one.checked["verdict"] == "cannot tell").sum()
+    if untold:
+        text += f"\n{untold} not known"
+    return _KINDS[one.verdict], f"{VERDICTS[one.verdict]} {one.verdict}", text
 
 
 def _impact(one: Candidate, result: FitResult) -> tuple[str, str, str]:
