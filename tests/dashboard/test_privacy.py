@@ -95,7 +95,11 @@ def held(app):
     settings = [explore.settings, *explore.past, *explore.future, *explore.tried]
     if "held_runs" in app.session_state:
         shelf = app.session_state["held_runs"]
-        settings += [*(run.settings for run in shelf.runs), *(run.settings for _, run in shelf.removed), *shelf.figures]
+        settings += [
+            *(run.settings for run in shelf.runs),
+            *([shelf.removed.settings] if shelf.removed else []),
+            *shelf.figures,
+        ]
     return settings
 
 

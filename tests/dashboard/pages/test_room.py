@@ -433,7 +433,7 @@ def test_both_rounds_who_moved_and_why(klass):
     klass.store.send_vote(klass.bo, *model(3.0, fairness=0.6, accuracy=0.7), "Ann is right")
     assert "Ann is right" not in everything(fine(app.run()))
     app = fine(click(app, "Show the votes"))
-    assert "1 of 2 who voted twice have moved" in words(app)
+    assert "1 of 2 who voted twice changed their vote" in words(app)
     assert r"Bo \<b\>\: P-Rule 0.40 → 0.60, accuracy 75.0% → 70.0%" in words(app)
     assert len(app.get("vega_lite_chart")) == 1
 
