@@ -100,7 +100,7 @@ def test_the_report_has_every_group():
 
 
 def test_runs_of_different_groups_are_told_apart():
-    groups = {"two": ("hiring", "race"), "four": ("hiring", "race_sex"), "old": ("german", "age_sex")}
+    groups = {"two": ("hiring", ""), "four": ("hiring", "race_sex"), "old": ("german", "age_sex")}
     app = fine(run("pages/runs.py", data="hiring", pinned=[(name, defaults(*of)) for name, of in groups.items()]))
     rows = {row[0]: row[1:] for row in tables(app)["The runs side by side"]}
     assert rows["Groups"] == ["Black / White", "Race × sex", "Age × sex"]
