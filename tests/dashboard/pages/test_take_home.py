@@ -205,7 +205,7 @@ def test_the_report_tells_what_was_required_and_who_signed():
     assert decided.record["sha256"] in text
     assert "COMMOD, best λ_fair" in text  # beside this model and f
     assert "Search for less discriminatory alternatives" in text
-    assert "37 models searched." in text
+    assert "We searched 37 models." in text
     assert read.tags.count("section") == 17
     other = replace(result.cell, value=9.0)
     assert "another model than that of this report: COMMOD at 9" in report(
