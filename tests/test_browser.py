@@ -16,6 +16,7 @@ from commod.dashboard.text.language import LANGUAGES, phrase
 from commod.dashboard.text.menu import MENU, PAGES
 from commod.datasets import TASKS
 from commod.datasets.example import example_table
+from commod.decisions import read_record
 from tests import first_screen
 from tests.browsing import ROOT, WITH_PROCESSES, chromium, cut_off, follow, metric, query, serve, settled, still
 from tests.keyboard import in_focus, mark, walk
@@ -443,7 +444,7 @@ def test_a_file_is_uploaded_used_and_forgotten(open_page, tmp_path):
     people = tmp_path / "people.csv"
     people.write_text(example_table(600).rename(columns={"city": "<b>city</b>"}).to_csv(index=False))
     page.locator("input[type=file]").set_input_files(people)
-    page.get_by_role("heading", name="What is what in people.csv").wait_for()
+    page.get_by_role("heading", name="Columns of people.csv").wait_for()
     assert page.get_by_text("The file is a PNG picture").count() == 0
     page.get_by_role("button", name="Use these data").click()
     page.get_by_role("heading", name="In use: people.csv").wait_for()
@@ -565,12 +566,13 @@ def test_accessible_and_nothing_is_cut_off(open_page, script, size, dark):
 
 
 @pytest.mark.slow
-def test_what_is_required_stays_in_sight_beside_many_models(open_page):
-    page = open_page("decide?methods=commod,fst,oracle_lpp,oracle_roc&req=p_rule:0.8;changed:0.1")
+def test_a_models_name_stays_in_sight_beside_many_requirements(open_page):
+    required = "p_rule:0.5;dm:0.2;accuracy_lost:0.02;changed:0.1;worse_off:0"
+    page = open_page(f"decide?methods=commod,oracle_roc&req={required}")
     page.set_viewport_size({"width": 800, "height": 768})
     still(page)
     table = page.get_by_role("region", name="The models side by side")
-    heading = table.get_by_role("rowheader", name="All together")
+    heading = table.get_by_role("rowheader", name="f, as it is")
     before = heading.bounding_box()
     assert table.evaluate("part => { part.scrollLeft = 200; return part.scrollLeft; }") > 0
     assert heading.bounding_box() == before
@@ -578,7 +580,7 @@ def test_what_is_required_stays_in_sight_beside_many_models(open_page):
 
 
 @pytest.mark.slow
-def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
+def test_a_decision_is_signed_and_taken_away(open_page, tmp_path):
     page = open_page("decide?methods=commod,oracle_roc&req=p_rule:0.5;changed:0.2;worse_off:0")
     still(page)
     assert not cut_off(page)
@@ -592,13 +594,8 @@ def test_a_decision_is_signed_taken_away_and_checked(open_page, tmp_path):
         page.get_by_role("button", name="Signed decision as JSON").click()
     file = tmp_path / "decision.json"
     taken.value.save_as(file)
-    page.reload()
-    still(page)
+    assert read_record(file.read_bytes())["signature"]["who"] == "Ada"
     assert unquote(query(page)["req"]) == "p_rule:0.5;changed:0.2;worse_off:0"
-    page.locator("input[type=file]").set_input_files(file)
-    page.get_by_text("its hash is right").wait_for()
-    page.get_by_role("button", name="Train it again and compare").click()
-    page.get_by_text(re.compile(r"All \d+ lines agree")).wait_for()
     assert not page.problems
 
 

@@ -162,7 +162,7 @@ def test_the_first_visit_of_all_may_be_to_any_page(server):
 def test_who_knows_the_id_of_a_session_does_not_get_it(address, tab):
     victim = tab()
     victim.do("upload", "Your file", "people.csv", SMALL)
-    assert victim.read(words="What is what in people.csv")
+    assert victim.read(words="Columns of people.csv")
     browser = sha256(victim.cookie.partition("=")[2].encode()).hexdigest()
     for how in ({"cookie": ""}, {}, {"cookie": "", "headers": {HEADER: browser}}):
         thief = tab(resume=victim.session_id, **how)
@@ -177,11 +177,11 @@ def test_who_knows_the_id_of_a_session_does_not_get_it(address, tab):
 def test_a_browser_that_comes_back_finds_its_session(tab):
     first = tab()
     first.do("upload", "Your file", "people.csv", SMALL)
-    assert first.read(words="What is what in people.csv")
+    assert first.read(words="Columns of people.csv")
     first.cut()
     back = tab(resume=first.session_id, cookie=first.cookie)
     assert back.session_id == first.session_id
-    assert back.read(words="What is what in people.csv")
+    assert back.read(words="Columns of people.csv")
     # Also if the server has not noticed yet that the connection is gone.
     again = tab(resume=first.session_id, cookie=first.cookie)
     assert again.session_id == first.session_id
@@ -246,13 +246,13 @@ def test_what_cannot_be_counted_or_is_too_large_is_refused_before_it_is_read(add
     assert connection.getresponse().status == status
     connection.close()
     mine.do("upload", "Your file", "people.csv", SMALL)
-    assert mine.read(words="What is what in people.csv"), "nothing of it takes the place of the next file"
+    assert mine.read(words="Columns of people.csv"), "nothing of it takes the place of the next file"
 
 
 def test_a_file_that_was_read_is_held_no_longer(tab, held):
     mine = tab()
     mine.do("upload", "Your file", "people.csv", SMALL)
-    assert mine.read(words="What is what in people.csv")
+    assert mine.read(words="Columns of people.csv")
     wait_until(lambda: held("uploads") == 0)
     mine.do("upload", "Your file", "photo.csv", b"\x89PNG" + SMALL)
     assert mine.read(words="The file is a PNG picture")
@@ -271,7 +271,7 @@ def test_who_meets_the_bounds_is_told_in_the_page(address, tab, held):
     first.close()
     wait_until(lambda: held("uploads") == 0)
     second.do("upload", "Your file", "people.csv", SMALL)
-    assert second.read(words="What is what in people.csv")
+    assert second.read(words="Columns of people.csv")
 
 
 @pytest.mark.slow
@@ -300,12 +300,12 @@ def test_tables_are_bounded_together_and_who_meets_the_bound_is_told(tab, held):
     tabs = [tab() for _ in range(2)]
     table = example_table(1_500).to_csv(index=False).encode()
     tabs[0].do("upload", "Your file", "people.csv", table)
-    assert tabs[0].read(words="What is what in people.csv")
+    assert tabs[0].read(words="Columns of people.csv")
     wait_until(lambda: held("tables") > 100_000)
     tabs[1].do("upload", "Your file", "people.csv", table)
     assert tabs[1].read(words="The tables of all who use this server take as much memory as they may")
     tabs[1].do("upload", "Your file", "people.csv", SMALL)
-    assert tabs[1].read(words="What is what in people.csv")
+    assert tabs[1].read(words="Columns of people.csv")
 
 
 # ---- downloads ----
@@ -376,7 +376,7 @@ def test_a_browser_brings_a_file_and_takes_home_what_nobody_else_gets(address, t
         follow(page, "pages/take_home.py")
         settled(page)
         with page.expect_download() as taken:
-            page.get_by_role("button", name="Predictions as CSV").click()
+            page.get_by_role("button", name="Predictions (CSV)").click()
         assert len(taken.value.path().read_text().splitlines()) == 91  # 30 % of the people, and the headings
         link = taken.value.url
         assert mine.request.get(link).status == 200

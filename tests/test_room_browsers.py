@@ -85,10 +85,10 @@ def press(page, name):
 
 def join(page, name, keyboard):
     if keyboard:
-        type_into(page, "A nickname, if you like", name)
+        type_into(page, "Nickname (optional)", name)
         press(page, "Join a room")
     else:
-        page.get_by_role("textbox", name="A nickname, if you like").fill(name)
+        page.get_by_role("textbox", name="Nickname (optional)").fill(name)
         page.get_by_role("button", name="Join a room").tap()
     page.wait_for_url("**seat=*")
     says(page, f"You are {name}")
@@ -183,9 +183,9 @@ def test_a_class_joins_guesses_votes_and_votes_again(open_browser):
     vote(bo, "Ann is right.", keyboard=False)
     says(leader, "Votes: 2 of 2")
     lead(leader, "Show the votes")
-    says(leader, "1 of 2 who voted twice have moved")
+    says(leader, "1 of 2 who voted twice changed their vote")
     for page in (ann, bo):
-        says(page, "1 of 2 who voted twice have moved")
+        says(page, "1 of 2 who voted twice changed their vote")
         settled(page)
         assert not cut_off(page)
 

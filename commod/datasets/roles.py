@@ -89,6 +89,7 @@ _TARGET_SURE, _SENSITIVE_SURE = 1.5, 3.0
 _BLANKS = (
     r"x{2,}|(.*\b)?(un|not )(known|stated|given|provided|specified|reported|recorded|available|applicable|disclosed)"
     r"\b.*|prefer(red)? not .*|declined to (answer|state|say)|(do not|don.?t) know|no (answer|response|data)"
+    r"|k\. ?a\.|keine angaben?|unbekannt|inconnue?|non (précisé|renseigné)e?"
 )
 
 

@@ -166,10 +166,8 @@ CHECKS: dict[str, Check] = {
             direction=1,
             fine=0.0,
             bad=-0.05,
-            rated="Not clearly fewer than expected: if the share is below the one that f's own scores predict for "
-            "these people, chance can explain it. Problem: over 5 points below, beyond chance.",
-            why="If f is calibrated, a change is right with one minus f's probability, whoever is changed. Fewer "
-            "means that g changed people f was right about.",
+            rated="Problem: over 5 points fewer than f's own scores predict, beyond chance.",
+            why="Then g changed people f was right about.",
             best="predicted",
         ),
         Check(
@@ -180,8 +178,7 @@ CHECKS: dict[str, Check] = {
             direction=-1,
             fine=0.05,
             bad=0.25,
-            why="A change is easy to defend where f hesitated. A method that moves a threshold changes nobody f was "
-            "sure of.",
+            why="A change is easy to defend where f hesitated.",
         ),
         Check(
             "merit",
@@ -194,7 +191,7 @@ CHECKS: dict[str, Check] = {
             bad=0.01,
             rated="Fine: nobody. Problem: more than 1 %, even at the low end of the 95 % interval. Not known: fewer "
             f"than {MIN_GROUP} people.",
-            why="Nobody should lose by a better grade. One in a hundred is no accident.",
+            why="Nobody should lose by a better grade.",
         ),
         Check(
             "again",

@@ -209,13 +209,13 @@ def _few_people(task: Task, labels: NDArray[Any], groups: NDArray[Any], scale: f
         return Concern(
             "few",
             f"Nobody of {group}{of_some} has “{outcome}”, so there is no {rate} positive rate of this group, and "
-            "equalized odds cannot be measured for it. Put it together with another group, or bring more rows.",
+            "equalized odds cannot be measured for it. Combine it with another group, or bring more rows.",
         )
     about = count_of(round(cells[smallest]), "person", "people") + " not sealed" * (task.sealed is not None)
     return Concern(
         "few",
-        f"{group} with “{outcome}”: about {about}, some {in_test:.0f} in the test part. What the pages say of so few "
-        "is mostly chance. Bring more rows, or choose larger groups.",
+        f"{group} with “{outcome}”: about {about}, {in_test:.0f} of them in the test part. What the pages say of so "
+        "few is mostly chance. Bring more rows, or choose larger groups.",
     )
 
 

@@ -176,7 +176,7 @@ FIGURES: dict[str, Figure] = {
             "auc",
             "AUC of the scores",
             "Of two test people, one with the outcome and one without, the chance that the score ranks them rightly. "
-            "0.5 is a coin; no cut-off plays a part in it.",
+            "0.5 is a coin toss.",
             _not_of_counts,
             direction=1,
             of_scores=True,

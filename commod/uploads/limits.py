@@ -42,7 +42,7 @@ def check_size(rows: int, columns: int) -> None:
 
 
 # The notice about a title above the column names, in a spreadsheet or a CSV.
-TITLES = "Rows above the names that hold one cell are left out: {}."
+TITLES = "Title rows above the column names are left out: {}."
 
 
 def count_of(count: int, thing: str, things: str = "") -> str:

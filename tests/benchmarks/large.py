@@ -92,7 +92,7 @@ def pages(browser, address, folder, rows):
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{address}/your_data")
         page.locator("input[type=file]").set_input_files(path)
-        page.get_by_role("heading", name="What is what in bank.csv").wait_for(timeout=120_000)
+        page.get_by_role("heading", name="Columns of bank.csv").wait_for(timeout=120_000)
         page.get_by_label("Sensitive attribute").click()
         page.get_by_role("option", name="marital", exact=True).click()
         page.get_by_role("button", name="Use these data").click()
@@ -163,7 +163,7 @@ def main():
         page.goto(f"{address}/your_data")
         started = time.perf_counter()
         page.locator("input[type=file]").set_input_files(path)
-        page.get_by_role("heading", name="What is what in large.csv").wait_for(timeout=120_000)
+        page.get_by_role("heading", name="Columns of large.csv").wait_for(timeout=120_000)
         read = time.perf_counter() - started
         page.get_by_role("button", name="Use these data").click()
         page.get_by_role("heading", name="In use: large.csv").wait_for(timeout=120_000)

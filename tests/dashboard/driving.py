@@ -10,6 +10,8 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from commod.dashboard.jobs import service
+from commod.dashboard.state.runs_file import Run
+from commod.dashboard.state.saved_runs import Shelf
 from commod.experiments import Sweep, prepare
 from commod.experiments.preflight import preview_data
 from commod.experiments.sweep import Cell, Shared, about_cell, as_points, fit_cell
@@ -17,8 +19,12 @@ from tests.browsing import ROOT
 from tests.waiting import PATIENCE
 
 
-def run(page="app.py", **query):
+def run(page="app.py", *, pinned=(), compared=None, **query):
+    """A page; `pinned` are saved runs of this session (name and settings, or `Run`), and `compared` their names."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=2 * PATIENCE)
+    if pinned:
+        runs = [each if isinstance(each, Run) else Run(*each) for each in pinned]
+        app.session_state["held_runs"] = Shelf(runs, compared)
     for name, value in query.items():
         app.query_params[name] = value
     if page != "app.py":

@@ -195,7 +195,7 @@ def test_a_damaged_file_is_named_at_the_start_and_the_others_work(data_copy, cap
     assert "compas.parquet is damaged" in linked.warning[0].value.replace("\\", "")
     assert figure(linked, "P-Rule") == figure(app, "P-Rule")
     for page in ("pages/data.py", "pages/your_data.py", "pages/runs.py"):
-        fine(run(page, runs="mine.compas.k-2"))
+        fine(run(page))
 
 
 @pytest.mark.parametrize("harm", ["flipped", "missing", "a folder", "no checksum"])

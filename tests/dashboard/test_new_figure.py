@@ -114,7 +114,9 @@ def test_the_report_has_it(result):
 
 
 def test_saved_runs_have_it_in_their_table_and_side_by_side(result):
-    app = fine(run("pages/runs.py", runs="A*german~B*german*lambda_fair-2~C*german*lambda_fair-1", compare="1,2"))
+    strengths = {"A": 5.0, "B": 2.0, "C": 1.0}
+    pinned = [(name, replace(defaults("german"), lambda_fair=value)) for name, value in strengths.items()]
+    app = fine(run("pages/runs.py", pinned=pinned, compared=["A", "B"]))
     found = tables(app)
     shown = FIGURES[NAME].show(result.figures.loc[NAME, "g"])
     assert shown in next(row for row in found["All saved runs"] if row[0] == "A")

@@ -7,13 +7,15 @@ everybody may see, which gives what was asked for: so the attack is one.
 import gc
 import json
 import weakref
+from dataclasses import replace
 
 import pytest
 
 from commod.dashboard.jobs.queue import WorkQueue
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state.link import from_link
-from commod.dashboard.state.runs_file import write_runs
+from commod.dashboard.state.runs_file import Run, write_runs
+from commod.dashboard.state.settings import defaults
 from commod.dashboard.text.menu import PAGES
 from commod.datasets import load_task
 from commod.datasets.example import example_table
@@ -93,7 +95,11 @@ def held(app):
     settings = [explore.settings, *explore.past, *explore.future, *explore.tried]
     if "held_runs" in app.session_state:
         shelf = app.session_state["held_runs"]
-        settings += [*(run.settings for run in shelf.runs), *(run.settings for _, run in shelf.removed), *shelf.figures]
+        settings += [
+            *(run.settings for run in shelf.runs),
+            *([shelf.removed.settings] if shelf.removed else []),
+            *shelf.figures,
+        ]
     return settings
 
 
@@ -110,9 +116,8 @@ def got_nothing(thief, name, asked):
 
 
 def link_to(data, **more):
-    """All that a link can say of data: the setting, saved runs and which to compare, a person, methods, answers."""
-    link = {"data": data, "runs": f"one*{data}*k-4~two*{data}*lambda_fair-2*f-logistic_regression", "compare": "1,2"}
-    return link | {"person": "3", "methods": "oracle_roc", "answers": ",,,4", "step": "cheap"} | more
+    """All that a link can say of data: the setting, a person, methods, answers."""
+    return {"data": data, "person": "3", "methods": "oracle_roc", "answers": ",,,4", "step": "cheap"} | more
 
 
 @pytest.mark.parametrize("pages", [SOME, pytest.param([*PAGES], marks=pytest.mark.slow)], ids=["some", "all"])
@@ -125,27 +130,9 @@ def test_a_link_opens_no_others_data(owner, asked, pages):
     assert name not in run().selectbox(key="set_data").options
 
 
-def test_a_link_brings_no_others_saved_runs(owner, asked):
-    name = name_of(owner)
-    asked.clear()
-    thief = run("pages/runs.py", **link_to(name))
-    got_nothing(thief, name, asked)
-    assert runs_of(thief) == []
-    told = [warning.value.replace("\\", "") for warning in thief.warning]
-    for run_of_link in ("one", "two"):
-        refused = f"“{run_of_link}” of the link is not taken: it is about uploaded data, which stay in the session"
-        assert any(sentence.startswith(refused) for sentence in told), told
-    # The same link with data that everybody may see: both are taken, and compared.
-    allowed = fine(run("pages/runs.py", **link_to(PUBLIC)))
-    assert runs_of(allowed) == [("one", PUBLIC, 4), ("two", PUBLIC, 3)]
-    assert allowed.session_state["held_runs"].compared == ["one", "two"]
-    assert allowed.session_state["held_explore"].settings.data == PUBLIC
-
-
 def file_about(data):
     """A file of saved runs as the page writes it, about other data."""
-    maker = fine(run("pages/runs.py", runs=f"one*{PUBLIC}*k-3"))
-    content = write_runs(maker.session_state["held_runs"].runs, {})
+    content = write_runs([Run("one", replace(defaults(PUBLIC), k=3))], {})
     assert content.count(f'"{PUBLIC}"') == 1
     return content.replace(f'"{PUBLIC}"', f'"{data}"').encode()
 
@@ -163,7 +150,7 @@ def test_a_file_brings_no_others_saved_runs(owner, asked):
             assert "it is about uploaded data" in " ".join(warning.value for warning in thief.warning)
 
 
-def test_the_owners_own_link_and_file_leave_their_runs_out(owner):
+def test_the_owners_own_file_leaves_their_runs_out(owner):
     name = name_of(owner)
     fine(owner.switch_page("pages/runs.py").run())
     assert [run.settings.data for run in owner.session_state["held_runs"].runs] == [name]
@@ -171,7 +158,6 @@ def test_the_owners_own_link_and_file_leave_their_runs_out(owner):
     assert json.loads(content)["runs"] == []
     for text in (content, *owner.query_params.values()):
         assert SECRET not in str(text)
-    assert "runs" not in owner.query_params
 
 
 def send(app, key, text):

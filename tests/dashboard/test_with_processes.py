@@ -4,6 +4,7 @@ import pytest
 
 from commod.dashboard.jobs import processes, service
 from commod.dashboard.jobs.computation import without_report
+from commod.dashboard.state.settings import Settings
 from tests.browsing import WITH_PROCESSES
 from tests.dashboard.driving import figure, fine, run
 from tests.waiting import wait_until
@@ -14,7 +15,7 @@ COMPUTED = {
     "app.py": ({}, {"fit_on_path", "explained", "tree", "sweep_method"}),
     "pages/lesson.py": ({"step": "cheap", "answers": ",,,4"}, {"fit_on_path", "explained"}),
     "pages/runs.py": (
-        {"runs": "one*law_school*k-3~two*law_school*lambda_fair-2"},
+        {"pinned": [("one", Settings(k=3)), ("two", Settings(lambda_fair=2.0))]},
         {"fit_on_path", "merit"},
     ),
     "pages/people.py": ({}, {"fit_on_path", "people", "segments"}),

@@ -283,6 +283,15 @@ def test_so_is_one_of_a_model_that_cannot_be(record, field, value):
         read_record(json.dumps(sealed(record, model=record["model"] | {field: value})))
 
 
+@pytest.mark.parametrize("setting", [{"features": ["<b>"]}, {"n_concepts": 10**9}, {"lambda_ratio": "x"}])
+def test_a_setting_that_cannot_be_trained_ends_in_a_sentence(record, tmp_path, capsys, setting):
+    model = record["model"] | {"settings": record["model"]["settings"] | setting}
+    path = tmp_path / "decision.json"
+    path.write_text(record_json(sealed(record, model=model)))
+    assert main(["verify", str(path)]) == 2
+    assert next(iter(setting)) in capsys.readouterr().err
+
+
 def test_a_changed_file_is_refused_in_one_sentence(record, tmp_path, capsys):
     path = tmp_path / "decision.json"
     path.write_text(record_json(record).replace("It is fair enough.", "It is very fair."))

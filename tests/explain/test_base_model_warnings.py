@@ -93,13 +93,13 @@ def test_a_group_with_one_outcome_only():
     assert few.text.startswith(f"Nobody of {TASK.groups[0]} has “{outcome}”, so there is no true positive rate")
     y[np.flatnonzero(s == 0)[0]] = 1
     few = next(concern for concern in base_model_warnings(TASK, y, s, scores) if concern.kind == "few")
-    assert f"{TASK.groups[0]} with “{outcome}”: about 1 person, some 0 in the test part." in few.text
+    assert f"{TASK.groups[0]} with “{outcome}”: about 1 person, 0 of them in the test part." in few.text
 
 
 def test_few_people_of_sealed_data_are_those_who_are_left():
     """With a fifth sealed, the test part is a quarter of the others, and not 30 %."""
     few = next(one for one in base_model_warnings(TASK.seal(0.2), *people(200)) if one.kind == "few")
-    about, in_test = re.search(r"about (\d+) people not sealed, some (\d+) in the test part", few.text).groups()
+    about, in_test = re.search(r"about (\d+) people not sealed, (\d+) of them in the test part", few.text).groups()
     assert int(in_test) == round(0.25 * int(about))
 
 

@@ -265,14 +265,14 @@ def test_a_ragged_row_is_told_by_its_line():
 def test_a_title_above_the_table_of_a_workbook():
     read = read_table(workbook([["Applicants in 2020"], [], ["age", "city", "hired"], [30, "North", "yes"]]))
     assert read.frame.to_dict("list") == {"age": [30], "city": ["North"], "hired": ["yes"]}
-    assert read.notices == ("Rows above the names that hold one cell are left out: 1.",)
+    assert read.notices == ("Title rows above the column names are left out: 1.",)
 
 
 @pytest.mark.parametrize("title", ["Export of 12/03/2024;;\r\n;;\r\n", "Export, by Ann\r\n"])
 def test_a_title_above_a_csv_is_left_out(title):
     read = read_table(f"{title}age;city;hired\r\n30;North;yes\r\n".encode())
     assert read.frame.to_dict("list") == {"age": [30], "city": ["North"], "hired": ["yes"]}
-    assert read.notices == (f"Rows above the names that hold one cell are left out: {title.count(chr(10))}.",)
+    assert read.notices == (f"Title rows above the column names are left out: {title.count(chr(10))}.",)
     with pytest.raises(TableError, match=f"Line {title.count(chr(10)) + 3} has 4 cells"):
         read_table(f"{title}a;b;c\r\n1;2;3\r\n4;5;6;7\r\n".encode())
 

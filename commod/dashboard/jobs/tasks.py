@@ -1,6 +1,5 @@
 """Everything that pages can ask for, each declared once."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
@@ -14,8 +13,8 @@ from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.model.standalone import models_of, parts_of_grid, settings_on_page
 from commod.dashboard.model.training import fit_on_path, solve_path, some_refits, wanted_refits
 from commod.dashboard.state.settings import STOPS, Settings
-from commod.datasets import Choice, Task, is_shipped, load_task, on_forget
-from commod.decisions import best_under, open_sealed, verify_record
+from commod.datasets import Choice, is_shipped, load_task, on_forget
+from commod.decisions import best_under, open_sealed
 from commod.decisions.record import hash_of_scene
 from commod.decisions.rivals import collapses_of
 from commod.experiments import Scene, sweep_method
@@ -56,19 +55,10 @@ def base(key: SceneKey) -> ComputeTask:
 def preview(
     draft: str, some: pd.DataFrame, of_each: pd.DataFrame, choice: Choice, rows: int, repeats: Any
 ) -> ComputeTask:
-    """What to check about a table before it is used; `draft` is a unique name."""
-    return _apart("preview", draft, (repr(choice), len(some)), preview_data, some, of_each, choice, rows, repeats)
-
-
-def verify(record: Mapping[str, Any], task: Task) -> ComputeTask:
-    """The model of a signed decision trained again: apart, since anybody may have written the record."""
-    return _apart("verify", task.name, (record["sha256"],), verify_record, record, task)
-
-
-def _apart(kind: str, token: str, about: tuple[Any, ...], function: Callable[..., Any], *arguments: Any) -> ComputeTask:
-    """In a process to itself."""
-    step = ComputeStep(function, arguments, Priority.SEARCH, apart=True, needs_f=False)
-    return ComputeTask(kind, SceneKey(token), about, (step,))
+    """What to check about a table before it is used, in a process to itself; `draft` is a unique name."""
+    arguments = (some, of_each, choice, rows, repeats)
+    step = ComputeStep(preview_data, arguments, Priority.SEARCH, apart=True, needs_f=False)
+    return ComputeTask("preview", SceneKey(draft), (repr(choice), len(some)), (step,))
 
 
 # ---- the model of the sliders ----

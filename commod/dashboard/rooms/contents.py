@@ -3,7 +3,7 @@
 A room is stored in this form, as one JSON document (`rooms/schema.py`). Pages read it and change nothing.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,8 +19,6 @@ MOST_PEOPLE = 200
 HOURS = 24.0  # for which a room is kept
 # Who can join with the code: everybody, people whom the leader lets in, nobody.
 DOORS = ("open", "ask", "locked")
-# Fewest people at which a room says that most of them share a network.
-CROWD = 10
 
 
 class RoomError(Exception):
@@ -70,7 +68,6 @@ class Member(Struct):
     leads: bool
     waiting: bool  # until the leader lets them in
     key: str  # of their seat
-    network: str  # what the room knows their network by
     seen: float  # when they were last there
     link: str = ""  # their setting; empty until they have one
     figures: dict[str, float] = {}
@@ -167,15 +164,6 @@ class Room(Struct):
     def waiting(self) -> list[Member]:
         """The people whom the leader has not let in yet."""
         return [person for person in self.people if person.waiting]
-
-    @property
-    def crowd(self) -> list[int]:
-        """Numbers of those who share one network, if that is most of a class; else none."""
-        others = [person for person in self.people if not person.leads]
-        common = Counter(person.network for person in others).most_common(1)
-        if len(others) < CROWD or 2 * common[0][1] <= len(others):
-            return []
-        return [person.number for person in others if person.network == common[0][0]]
 
     @property
     def question(self) -> RoomQuestion | None:

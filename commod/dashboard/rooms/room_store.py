@@ -145,7 +145,7 @@ class RoomStore:
         """A seat in the room of a typed code. A right code always works; after many wrong ones the answer is slow.
 
         Without a nickname, a name in `language` is drawn by lot. The seat belongs to this `browser` only; that of a
-        leader gets the seat back that leads. `caller` is the network, for the limits on tries; the room keeps a hash.
+        leader gets the seat back that leads. `caller` is the network, for the limits on tries.
         """
         tidy = self._tidy(code)
         with self._reading() as connection:
@@ -188,8 +188,7 @@ class RoomStore:
             if not leads and len(counted) >= most:
                 raise RoomError("room_full", most=most)
             room.seats += 1
-            network = hash_of(room.code, caller)[:16]
-            room.people.append(Member(room.seats, name, leads, waiting, key, network, self._clock()))
+            room.people.append(Member(room.seats, name, leads, waiting, key, self._clock()))
         return Seat(room.code, token, name, leads, room.seats, key)
 
     def _tidy(self, code: str) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError
 from commod.dashboard.rooms.contents import Room, RoomError
 from commod.installation import needs_extra
 
-VERSION = 5
+VERSION = 6
 # Of earlier versions, whose rooms end when a newer program opens their database: a room lives for a day.
 _OLD_TABLES = ("votes", "questions", "revealed", "guesses", "people", "rooms")
 BUSY_SECONDS = 5

@@ -1,4 +1,4 @@
-"""Saved runs without Streamlit: their names, the one small file that holds them, and their part of a link.
+"""Saved runs without Streamlit: their names, and the one small file that holds them.
 
 The file is JSON::
 
@@ -16,14 +16,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
 import pandas as pd
 
 from commod import __version__
 from commod.dashboard.state.controls import clean_line
-from commod.dashboard.state.link import REQUIRED, from_link, requirements_from_link, requirements_to_link, to_link
+from commod.dashboard.state.link import from_link
 from commod.dashboard.state.settings import (
     CONTROLS,
     OWN_PREFIX,
@@ -42,7 +41,6 @@ from commod.uploads.json_file import JsonError, place_and_reason, read_json
 MAX_RUNS = 24
 MAX_NAME = 60
 MAX_BYTES = 2**20
-MAX_LINK = 16_000  # characters; 24 runs with long names need half of it
 MAX_SENTENCES = 5  # about single runs; the rest are counted
 FORMAT, VERSION = "commod-runs", 1
 
@@ -223,58 +221,3 @@ def _shortened(problems: list[str]) -> list[str]:
     if len(problems) <= MAX_SENTENCES:
         return problems
     return [*problems[:MAX_SENTENCES], f"And {len(problems) - MAX_SENTENCES:,} more of this kind."]
-
-
-# ---- the link ----
-
-# Between runs, and between the parts of a run: characters that an address leaves as they are.
-_RUNS, _PARTS = "~", "*"
-
-
-def write_link(runs: Sequence[Run]) -> str:
-    """Runs as one query parameter: of each the name, the data set, and what is not as usual on it."""
-    return _RUNS.join(_write_one(run) for run in runs if not run.is_own)
-
-
-def _write_one(run: Run) -> str:
-    settings = run.settings
-    # The groups are told, too: by them it opens.
-    usual = to_link(replace(defaults(settings.data, settings.groups), groups=""))
-    here = to_link(settings)
-    differs = [f"{key}-{_coded(value)}" for key, value in here.items() if value != usual.get(key)]
-    differs += [f"{key}-{_coded(value)}" for key, value in requirements_to_link(run.requirements).items()]
-    return _PARTS.join([_coded(run.name), settings.data, *differs])
-
-
-def _coded(text: str) -> str:
-    """A text without what parts runs; `unquote` gives it back."""
-    return text.replace("%", "%25").replace(_RUNS, "%7E").replace(_PARTS, "%2A")
-
-
-def read_link(text: str) -> tuple[list[Run], list[str]]:
-    """Runs of a link, and a sentence for each that was not taken, or not as it stands."""
-    runs: list[Run] = []
-    problems: list[str] = []
-    entries = [entry for entry in text[:MAX_LINK].split(_RUNS) if entry]
-    if len(text) > MAX_LINK:
-        entries = entries[:-1]  # which may be cut in the middle
-    for place, entry in enumerate(entries[:MAX_RUNS], start=1):
-        coded, *parts = entry.split(_PARTS)
-        name = unique_name(clean_line(unquote(coded), MAX_NAME) or f"Run {place}", {run.name for run in runs})
-        data = parts[0] if parts else ""
-        reason = _wrong_data(data) if data else "the link does not say on which data."
-        if reason:
-            problems.append(f"“{name}” of the link is not taken: {reason}")
-            continue
-        asked = {key: unquote(value) for key, _, value in (part.partition("-") for part in parts[1:])}
-        unknown = [clean_line(key, 20) for key in asked if key not in (*CONTROLS, REQUIRED) or key == "data"]
-        if unknown:
-            problems.append(f"“{name}”: the link holds “{unknown[0]}”, which is no setting; it is left out.")
-        settings, notices = from_link(asked | {"data": data})
-        required, unmet = requirements_from_link(asked, settings.task_name)
-        problems += [f"“{name}”: {notice[0].lower()}{notice[1:]}" for notice in (*notices, *unmet)]
-        runs.append(Run(name, settings, requirements=required))
-    problems = _shortened(problems)
-    if len(entries) > MAX_RUNS or len(text) > MAX_LINK:
-        problems.append(f"The link is too long: the first {min(len(entries), MAX_RUNS)} of its runs were read.")
-    return runs, problems

@@ -24,8 +24,8 @@ class Shelf:
     runs: list[Run] = field(default_factory=list)
     compared: list[str] | None = None  # names; None: the newest
     figures: dict[Settings, runs_file.Figures] = field(default_factory=dict)  # of models that were trained here
-    removed: list[tuple[int, Run]] = field(default_factory=list)  # place and run, the last one last
-    notices: list[str] = field(default_factory=list)  # told until the next action
+    removed: Run | None = None  # the last one
+    notices: list[str] = field(default_factory=list)  # of the last import or of forgotten data
     uploads: int = 0  # a new number is a new, empty uploader
 
     def find(self, settings: Settings) -> Run | None:
@@ -40,39 +40,17 @@ class Shelf:
             return self.runs[-MAX_COMPARED:]
         return [run for run in self.runs if run.name in self.compared][:MAX_COMPARED]
 
-    def add(self, run: Run, place: int | None = None) -> Run:
+    def add(self, run: Run) -> Run:
         """Take a run in, under a name that no other has; there must be room."""
         run = replace(run, name=unique_name(run.name, self.names()))
-        self.runs.insert(len(self.runs) if place is None else place, run)
-        model = run.settings.model()
-        self.removed = [(at, other) for at, other in self.removed if other.settings.model() != model]
+        self.runs.append(run)
+        self.removed = None
         if self.compared is not None and len(self.chosen()) < MAX_COMPARED:
             self.compared.append(run.name)
         return run
 
 
-def _from_link() -> Shelf:
-    found, carried = Shelf(), session.state().carried
-    read, found.notices = runs_file.read_link(carried.get("runs", ""))
-    for run in read:
-        same = found.find(run.settings)
-        if same is None:
-            found.add(run)
-        else:
-            found.notices.append(f"“{run.name}” of the link is the same model as “{same.name}”: it is left out.")
-    asked = carried["compare"].split(",") if carried.get("compare") else []
-    places = {str(place): run.name for place, run in enumerate(found.runs, start=1)}
-    names = [places[part.lstrip("0")] for part in asked if part.lstrip("0") in places]
-    if len(names) < len(asked) or len(names) > MAX_COMPARED:
-        found.notices.append(
-            f"The link asks to compare runs that it does not hold, or more than {MAX_COMPARED}: "
-            + ("what it holds is shown." if names else "the newest are shown.")
-        )
-    found.compared = names[:MAX_COMPARED] or None
-    return found
-
-
-_state = PageState("runs", _from_link)
+_state = PageState("runs", Shelf)
 
 
 def shelf() -> Shelf:
@@ -82,18 +60,10 @@ def shelf() -> Shelf:
     if lost:
         here.notices.append(f"{count_of(len(lost), 'run')} on uploaded data went with the data: {', '.join(lost)}.")
     here.runs = [run for run in here.runs if run.settings.data in known]
-    here.removed = [(place, run) for place, run in here.removed if run.settings.data in known]
+    if here.removed and here.removed.settings.data not in known:
+        here.removed = None
     here.figures = {settings: figures for settings, figures in here.figures.items() if settings.data in known}
     return here
-
-
-def link() -> dict[str, str]:
-    """What of the runs goes into the address: all but those on uploaded data, and which are compared."""
-    here = shelf()
-    public = [run for run in here.runs if not run.is_own]
-    compared = here.chosen() if here.compared else []
-    places = [str(place) for place, run in enumerate(public, start=1) if run in compared]
-    return {"runs": runs_file.write_link(public), "compare": ",".join(places)}
 
 
 # ---- actions: called before the page is drawn ----
@@ -109,7 +79,7 @@ def pin(settings: Settings, key: str) -> None:
     here = shelf()
     same = here.find(settings)
     if same is not None:
-        _say(f"This model is saved already, as “{same.name}”. It can be renamed below.")
+        _say(f"This model is already saved as “{same.name}”. You can rename it below.")
     elif len(here.runs) >= MAX_RUNS:
         _say(no_room_in_words(), bad=True)
     else:
@@ -117,12 +87,6 @@ def pin(settings: Settings, key: str) -> None:
         run = here.add(Run(name, settings, requirements=session.requirements()))
         st.session_state["runs_one"] = run.name
         _say(f"Pinned as “{run.name}”.")
-
-
-def keep_requirements(name: str) -> None:
-    """Save what is required now with the run of this name."""
-    here, required = shelf(), session.requirements()
-    here.runs = [replace(run, requirements=required) if run.name == name else run for run in here.runs]
 
 
 def open_run(run: Run) -> None:
@@ -134,24 +98,21 @@ def open_run(run: Run) -> None:
 
 def no_room_in_words() -> str:
     """Said where there is no room for another run."""
-    return f"There is room for {MAX_RUNS} runs, and all of it is taken: remove one on the page “Saved runs” first."
+    return f"All {MAX_RUNS} places for runs are taken. Remove one on the page “Saved runs” first."
 
 
 def rename(old: str, key: str) -> None:
     """Give a run the name in the widget `key`."""
     here = shelf()
     wanted = clean_line(st.session_state.get(key, ""), MAX_NAME)
-    new = unique_name(wanted, [name for name in here.names() if name != old])
     if not wanted:
-        _say(f"A name needs a letter or a digit: “{old}” keeps its name.", bad=True)
-    elif new == old:
-        other = f"“{wanted}” is another run: " if wanted != old else ""
-        _say(f"{other}“{old}” keeps its name.", bad=bool(other))
-    else:
-        here.runs = [replace(run, name=new) if run.name == old else run for run in here.runs]
-        here.compared = here.compared and [new if name == old else name for name in here.compared]
-        st.session_state["runs_one"] = new
-        _say(f"“{old}” is now called “{new}”.")
+        _say(f"A name needs a letter or a digit, so “{old}” keeps its name.", bad=True)
+        return
+    new = unique_name(wanted, [name for name in here.names() if name != old])
+    here.runs = [replace(run, name=new) if run.name == old else run for run in here.runs]
+    here.compared = here.compared and [new if name == old else name for name in here.compared]
+    st.session_state["runs_one"] = new
+    _say(f"“{old}” is now called “{new}”.")
 
 
 def remove(name: str) -> None:
@@ -159,8 +120,7 @@ def remove(name: str) -> None:
     here = shelf()
     if name not in here.names():  # clicked twice
         return
-    place = here.names().index(name)
-    here.removed = [*here.removed, (place, here.runs.pop(place))][-MAX_RUNS:]
+    here.removed = here.runs.pop(here.names().index(name))
     if here.compared is not None:
         here.compared = [other for other in here.compared if other != name] or None
     _say(f"“{name}” is removed.")
@@ -168,14 +128,8 @@ def remove(name: str) -> None:
 
 def put_back() -> None:
     """Undo the last removal."""
-    here = shelf()
-    if len(here.runs) >= MAX_RUNS:
-        _say(no_room_in_words(), bad=True)
-    elif here.removed:
-        place, run = here.removed[-1]
-        back = here.add(run, min(place, len(here.runs)))
-        st.session_state["runs_one"] = back.name
-        _say(f"“{back.name}” is back.")
+    if run := shelf().removed:
+        _say(f"“{shelf().add(run).name}” is back.")
 
 
 def import_runs() -> None:
@@ -199,7 +153,7 @@ def import_runs() -> None:
     for run in read:
         same = here.find(run.settings)
         if same is not None:
-            problems.append(f"“{run.name}” is saved already, as “{same.name}”.")
+            problems.append(f"“{run.name}” is already saved as “{same.name}”.")
         elif len(here.runs) >= MAX_RUNS:
             left += 1
         else:
@@ -211,16 +165,6 @@ def import_runs() -> None:
     count = count_of(len(taken), "run") if taken else "Nothing"
     _say(f"{count} {'were' if len(taken) > 1 else 'was'} taken from {name}.", bad=not taken)
     here.notices = problems
-
-
-def compare(names: list[str]) -> None:
-    """Callback: compare these runs, if they are not too many."""
-    here = shelf()
-    if len(names) > MAX_COMPARED:
-        _say(f"At most {MAX_COMPARED} runs are compared: take one away before adding another.", bad=True)
-    else:
-        here.compared = names
-        st.session_state.pop(_DONE, None)
 
 
 def notice() -> tuple[str, bool]:

@@ -36,9 +36,8 @@ from commod.datasets import Task, load_task
 from commod.decisions import TRIED, Requirements
 
 _PAGE = HELD + "page"
-# Of a lesson, of saved runs, of a room and who somebody is there, and the language: they stay in the address on every
-# page.
-CARRIED = ("lesson", "step", "answers", "runs", "compare", "room", "seat", "lang")
+# Of a lesson, of a room and who somebody is there, and the language: they stay in the address on every page.
+CARRIED = ("lesson", "step", "answers", "room", "seat", "lang")
 # While the leader of a room has frozen the controls.
 FROZEN = Access(frozenset())
 # What opens a task: everything else is set to suit it.
@@ -75,6 +74,7 @@ def _from_link() -> Session:
     required, unmet = requirements_from_link(link, settings.task_name)
     carried = {name: link[name] for name in CARRIED if name in link}
     gone = [LATER_GONE] if link.get("gone") == "later" else []
+    gone += ["This link held saved runs. Ask for the file instead."] * ("runs" in link)
     return Session(settings, access, [*gone, *notices, *unknown, *unmet], carried, required)
 
 
@@ -375,8 +375,7 @@ def keep_link(**more: str) -> None:
         st.query_params.from_dict(link)
 
 
-def address(**more: str) -> str:
+def address() -> str:
     """A link to this page with the setting and what is required, for somebody else: nothing is frozen for them."""
-    here = to_link(current()) | requirements_to_link(requirements())
-    link = here | {name: text for name, text in more.items() if text}
+    link = to_link(current()) | requirements_to_link(requirements())
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(link)}"

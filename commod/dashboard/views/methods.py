@@ -18,7 +18,7 @@ from commod.dashboard.jobs.scheduling import SLOW_POLL
 from commod.dashboard.jobs.service import get, ready_in, submit, watch
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.page_state import PageState
-from commod.dashboard.state.settings import Settings, defaults, features_of
+from commod.dashboard.state.settings import Settings, defaults, described, features_of
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.widgets import button
@@ -30,8 +30,6 @@ from commod.experiments.sweep import Cell, lines_of, tuned_form
 from commod.models.competitors import FAMILIES, METHODS, available_methods
 from commod.models.competitors.registry import two_groups_in_words
 
-# Of COMMOD in the form in use, whose best can be taken over.
-BEST = ", best"
 # What limits COMMOD's update, as `commod.experiments.sweep.lines_of` takes it.
 Form = tuple[tuple[str, Any], ...]
 # What the paper compares, COMMOD counting decisions, and the Bayes rule of the paper's theory; the others are one click
@@ -113,6 +111,14 @@ def choose_model(sweep: Sweep, place: int) -> None:
 def own_method(settings: Settings) -> str:
     """COMMOD in the form in use, as a method."""
     return "commod_decisions" if settings.update == "decisions" else "commod"
+
+
+def best_label(name: str, settings: Settings) -> str:
+    """What a method's best model is called; COMMOD's in the form in use, which can be taken over, by that form."""
+    if name != own_method(settings):
+        return label_of(name)
+    form, _, _ = described(settings, "model")["update"].partition(" (")
+    return f"COMMOD ({form}), best"
 
 
 def own_form(settings: Settings, limits: Form = ()) -> Form:

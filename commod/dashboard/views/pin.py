@@ -6,7 +6,7 @@ import streamlit as st
 
 from commod.dashboard.state import session
 from commod.dashboard.state.runs_file import MAX_NAME, MAX_RUNS, default_name
-from commod.dashboard.state.saved_runs import keep_requirements, link, no_room_in_words, pin, shelf
+from commod.dashboard.state.saved_runs import no_room_in_words, pin, shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.views.words import say, say_declared, tip
@@ -16,7 +16,6 @@ from commod.datasets import load_task
 def pin_popover(settings: Settings) -> None:
     """A button beside the model of `settings` that gives it a name and keeps it, looked at as it is now."""
     settings = replace(settings.looked_at_as(session.current()), reason=session.current().reason)
-    session.carry(**link())
     with st.popover(say("pin.this"), icon=":material/push_pin:", key="pin_here", on_change="rerun") as opened:
         if not opened.open:
             return
@@ -24,8 +23,6 @@ def pin_popover(settings: Settings) -> None:
         same = here.find(settings)
         if same is not None:
             st.markdown(say("pin.saved", name=escape_markdown(same.name)))
-            if session.requirements() != same.requirements:
-                st.button(say("pin.require"), on_click=keep_requirements, args=(same.name,))
         elif len(here.runs) >= MAX_RUNS:
             st.markdown(say_declared(no_room_in_words()))
         else:

@@ -299,7 +299,7 @@ def asked(script: str, here: Here) -> tuple[object, ...]:
         found += (room.together and (room.lesson, room.step), (room.lesson, room.step) in room.revealed)
     if script == ROOM:
         if here.leads:  # in the sidebar
-            found += (room.door, room.most, len(room.waiting), bool(room.crowd))
+            found += (room.door, room.most, len(room.waiting))
         state = question and (question.number, question.rounds, question.open, question.shown)
         found += (room.lesson, room.step, (room.lesson, room.step) in room.revealed, state)
     return found

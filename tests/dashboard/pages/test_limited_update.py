@@ -10,7 +10,7 @@ from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.controls import join, split
 from commod.dashboard.state.link import from_link, to_link
 from commod.dashboard.state.recipe import to_python
-from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
+from commod.dashboard.state.runs_file import Run, default_name, read_runs, write_runs
 from commod.dashboard.state.settings import CONTROLS, defaults, in_words, limits_in_words
 from commod.datasets import load_task
 from commod.experiments.limits import limits_of
@@ -114,12 +114,11 @@ def test_a_forged_value_is_not_taken(name, forged):
     assert not control.takes(control.from_widget(forged, "law_school"), "law_school")
 
 
-def test_saved_runs_have_it_in_file_link_name_and_table():
+def test_saved_runs_have_it_in_file_name_and_table():
     runs = [Run("A", LIMITED), Run("B", defaults("law_school"))]
     assert read_runs(write_runs(runs, {}).encode()) == (runs, [])
-    assert read_link(write_link(runs)) == (runs, [])
     assert default_name(LIMITED).startswith("Law School (balanced): λ_fair 3 …")
-    page = fine(run("pages/runs.py", runs=write_link(runs)))
+    page = fine(run("pages/runs.py", pinned=runs))
     rows = {row[0]: row[2:] for row in tables(page)["The runs side by side"]}
     assert rows["Direction"] == ["nobody loses the better decision", "both ways (the paper)"]
     assert rows["Kept out"] == ["LSAT score and Sex", "none"]
@@ -220,7 +219,7 @@ def test_a_pinned_run_keeps_the_reason():
     app.session_state["pin_here"] = True
     fine(app.run())
     next(b for b in app.button if b.label == "Pin this model").click().run()
-    assert "reason-50" in fine(app).query_params["runs"]
+    assert fine(app).session_state["held_runs"].runs[0].settings.reason == REASON
 
 
 def test_a_search_stays_in_the_direction_it_was_asked_in(monkeypatch):

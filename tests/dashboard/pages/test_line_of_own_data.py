@@ -118,7 +118,7 @@ def test_an_f_that_is_worse_than_a_constant_is_used_on_request_only(monkeypatch)
     app = opened(monkeypatch, table.assign(score=(table["score"] + 0.35).clip(0, 1)))
     assert "Such a model has nothing to keep" in told(app)
     assert use(app).disabled
-    (question,) = [box for box in app.checkbox if box.label.startswith("f does worse than a constant")]
+    (question,) = [box for box in app.checkbox if box.label.startswith("f does worse than always saying the same")]
     fine(question.check().run())
     fine(use(app).click().run())
     fine(app.switch_page("app.py").run())

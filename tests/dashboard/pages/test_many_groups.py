@@ -100,8 +100,8 @@ def test_the_report_has_every_group():
 
 
 def test_runs_of_different_groups_are_told_apart():
-    runs = "two*hiring*groups-race~four*hiring*groups-race_sex~old*german*groups-age_sex"
-    app = fine(run("pages/runs.py", data="hiring", runs=runs))
+    groups = {"two": ("hiring", ""), "four": ("hiring", "race_sex"), "old": ("german", "age_sex")}
+    app = fine(run("pages/runs.py", data="hiring", pinned=[(name, defaults(*of)) for name, of in groups.items()]))
     rows = {row[0]: row[1:] for row in tables(app)["The runs side by side"]}
     assert rows["Groups"] == ["Black / White", "Race × sex", "Age × sex"]
     assert "They group people differently" in " ".join(info.value for info in app.info)

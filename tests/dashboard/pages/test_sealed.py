@@ -14,7 +14,7 @@ from commod.datasets import Choice, load_task, make_task
 from commod.datasets.example import example_table
 from commod.decisions import confirmation, read_record, record_json, verify_record
 from tests.dashboard.driving import captions, fine, run, tables, words
-from tests.dashboard.pages.test_decide_page import fill, press, record_of, upload
+from tests.dashboard.pages.test_decide_page import fill, press, record_of
 from tests.snapshots import WITHOUT_DATA, text_of
 from tests.waiting import wait_until
 
@@ -153,14 +153,6 @@ def test_signing_opens_the_sealed_people_shows_both_verdicts_and_counts_openings
     assert second["confirmed"]["earlier"] == [record["sha256"]]
     assert "who had been opened 1 time before" in words(signed)
     assert "The sealed people were opened 2 times." in captions(signed)
-
-
-def test_the_record_can_be_brought_and_says_what_was_confirmed(signed):
-    record = record_of(signed)
-    app = upload(fine(run(DECIDE)), record_json(record).encode())
-    rows = dict(tables(app)["What the decision says"])
-    assert rows["Sealed people"].startswith(confirmation(record))
-    assert not app.error
 
 
 def test_the_switch_goes_back_and_is_kept_by_reset():

@@ -230,7 +230,8 @@ def test_what_if_warns_where_more_merit_hurts():
 
 
 def test_saved_runs_are_held_against_each_other():
-    app = fine(run(RUNS, runs="Strong*german~Weak*german*lambda_fair-2"))
+    strong = defaults("german")
+    app = fine(run(RUNS, pinned=[("Strong", strong), ("Weak", replace(strong, lambda_fair=2.0))]))
     rows = tables(app)["The runs side by side"][-len(CHECKS) :]
     assert [row[0] for row in rows] == [check.title for check in CHECKS.values()]
     assert all("…" not in cell for row in rows for cell in row)

@@ -49,9 +49,17 @@ def name_of(app):
     return app.session_state["held_own_data"].name
 
 
+def test_a_file_of_too_few_rows_is_told_so_at_once():
+    app = run(PAGE)
+    app.file_uploader[0].upload("tiny.csv", example_table(30).to_csv(index=False).encode(), "text/csv").run()
+    (error,) = app.error
+    assert error.value == f"{page.TOO_FEW} Bring more rows."
+    assert not app.selectbox
+
+
 def test_the_example_is_guessed_and_used(seen):
     app = seen
-    assert "What is what in applicants.csv" in [h.value for h in app.header]
+    assert "Columns of applicants.csv" in [h.value for h in app.header]
     assert app.selectbox(key="own_target").value == "hired"
     assert app.selectbox(key="own_favourable_hired").value == "yes"
     assert app.selectbox(key="own_sensitive").value == "group"
@@ -277,11 +285,11 @@ def test_excel_and_gzip_are_taken_and_an_old_workbook_is_told_what_to_do():
     target = io.BytesIO()
     example_table(100).to_excel(target, engine="xlsxwriter")  # with an index, which has no name
     app = fine(app.file_uploader[0].set_value(("people.xlsx", target.getvalue(), "application/octet-stream")).run())
-    assert "What is what in people.xlsx" in [h.value for h in app.header]
+    assert "Columns of people.xlsx" in [h.value for h in app.header]
     assert "numbers the rows" in app.info[0].value
     packed = gzip.compress(example_table(100).to_csv(index=False).encode())
     app = fine(app.file_uploader[0].set_value(("people.csv.gz", packed, "application/gzip")).run())
-    assert "What is what in people.csv.gz" in [h.value for h in app.header]
+    assert "Columns of people.csv.gz" in [h.value for h in app.header]
 
 
 def test_what_was_done_is_a_table(seen):

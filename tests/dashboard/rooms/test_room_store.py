@@ -1,11 +1,14 @@
 """What a room does, on SQLite and on PostgreSQL alike."""
 
+import io
 import math
+import zipfile
 
+import pandas as pd
 import pytest
 
-from commod.dashboard.pages.room.report import as_tables
-from commod.dashboard.rooms.contents import CROWD, RoomError, SharedModel
+from commod.dashboard.pages.room.tables import zipped_tables
+from commod.dashboard.rooms.contents import RoomError, SharedModel
 from commod.dashboard.rooms.room_store import (
     HERE_SECONDS,
     LOOK_SECONDS,
@@ -437,18 +440,6 @@ def test_the_line_at_the_door_is_bounded(store, clock):
     assert [person.name for person in store.read(room.code).people] == [leader.name]
 
 
-def test_a_room_tells_when_most_come_from_one_network(store):
-    room, leader = opened(store)
-    apart = [store.join(room.code, None, browser=f"{n}", caller=f"home {n}") for n in range(CROWD // 2)]
-    assert store.read(room.code).crowd == []
-    together = [store.join(room.code, None, browser=f"flood {n}", caller="one") for n in range(CROWD // 2)]
-    assert store.read(room.code).crowd == [], "half of them is not most"
-    together.append(store.join(room.code, None, browser="flood", caller="one"))
-    assert store.read(room.code).crowd == [seat.number for seat in together]
-    store.remove(leader, store.read(room.code).crowd)
-    assert [person.number for person in store.read(room.code).people[1:]] == [seat.number for seat in apart]
-
-
 def test_one_room_too_many_is_refused_until_one_ends(make_store, clock):
     store = make_store(most_rooms=2)
     (_, leader), _ = opened(store), opened(store)
@@ -458,32 +449,25 @@ def test_one_room_too_many_is_refused_until_one_ends(make_store, clock):
     store.open_room("bar_exam")
 
 
+def taken_home(room):
+    """The tables of a room, by name."""
+    with zipfile.ZipFile(io.BytesIO(zipped_tables(room, "en"))) as archive:
+        return {name: pd.read_csv(archive.open(name), keep_default_na=False) for name in archive.namelist()}
+
+
 def test_what_is_taken_home_has_all_and_no_key(store):
     room, leader = opened(store)
     ana = join(store, room, "Ana")
-    store.stand(ana, OTHER, {"p_rule": 0.5})
     store.guess(ana, "bar_exam", "one", "20")
-    store.reveal(leader, "bar_exam", "one")
     store.guess(ana, "bar_exam", "two", "a")
     store.ask_to_sign(leader)
-    store.send_vote(ana, LINK, FIGURES, "=1+1 \U0001f600")
-    seen = store.read(room.code)
-    tables = as_tables(seen)
-    assert tables["guesses"].to_numpy().tolist() == [["bar_exam", "one", True, "20"], ["bar_exam", "two", False, "a"]]
-    assert tables["votes"].drop(columns=["link"]).to_dict("records") == [
-        {
-            "question": 1,
-            "kind": "sign",
-            "link_a": "",
-            "link_b": "",
-            "round": 1,
-            "person": 2,
-            "name": "Ana",
-            "choice": "",
-        }
-        | {"reason": "=1+1 \U0001f600", **FIGURES}
-    ]
-    assert tables["people"]["name"].tolist() == [leader.name, "Ana"]
+    store.send_vote(ana, LINK, FIGURES, "Why \U0001f600")
+    tables = taken_home(store.read(room.code))
+    guesses = tables["guesses.csv"][["lesson", "step", "guess"]].to_numpy().tolist()
+    assert guesses == [["bar_exam", "one", "20"], ["bar_exam", "two", "a"]]
+    (vote,) = tables["votes.csv"].to_dict("records")
+    assert [vote[name] for name in ("round", "name", "reason", "link")] == [1, "Ana", "Why \U0001f600", LINK]
+    assert {name: vote[name] for name in FIGURES} == FIGURES
     for key in (ana.token, ana.key, leader.token, leader.key, room.secret, "browser of Ana"):
         assert not any(key in table.to_csv() for table in tables.values())
 
@@ -494,10 +478,11 @@ def test_who_chose_one_of_two_models_is_taken_home_with_it(store):
     store.ask_pair(leader, SharedModel(LINK, FIGURES), SharedModel(OTHER, {"p_rule": 0.5}))
     store.choose(ana, "b")
     store.choose(bo, "neither")
-    votes = as_tables(store.read(room.code))["votes"]
-    assert votes[["link_a", "link_b"]].to_numpy().tolist() == [[LINK, OTHER]] * 2
+    votes = taken_home(store.read(room.code))["votes.csv"]
+    assert votes["choice"].tolist() == ["b", "neither"]
     assert votes["link"].tolist() == [OTHER, ""]
-    assert votes["p_rule"].tolist()[0] == 0.5
+    assert votes["setting"].tolist() == [votes["model_b"][0], ""]
+    assert votes["p_rule"].tolist() == ["0.5", ""]
 
 
 def test_a_leader_who_joins_in_the_same_browser_leads_again(store):
@@ -514,10 +499,7 @@ def test_a_leader_who_joins_in_the_same_browser_leads_again(store):
 
 
 def test_an_empty_room_can_be_taken_home(store):
-    room = store.open_room("bar_exam")
-    tables = as_tables(store.read(room.code))
-    assert {name: len(table) for name, table in tables.items()} == {"guesses": 0, "votes": 0, "people": 0}
-    assert "reason" in tables["votes"]
+    assert zipped_tables(store.read(store.open_room("bar_exam").code), "en")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

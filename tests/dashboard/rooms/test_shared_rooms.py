@@ -319,9 +319,9 @@ def test_an_older_database_is_emptied_and_used(make_store):
 def test_a_newer_database_is_left_alone(make_store):
     store = make_store()
     with store._writer.begin() as connection:
-        connection.execute(text("UPDATE schema_version SET version = 6"))
+        connection.execute(text("UPDATE schema_version SET version = 7"))
     with pytest.raises(
-        RoomError, match="newer version of this program saved the rooms .tables version 6; this one reads 5"
+        RoomError, match="newer version of this program saved the rooms .tables version 7; this one reads 6"
     ):
         make_store()
 

@@ -9,7 +9,7 @@ import pytest
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.take_home.report import report_html
 from commod.dashboard.state.recipe import to_python
-from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
+from commod.dashboard.state.runs_file import Run, default_name, read_runs, write_runs
 from commod.dashboard.state.settings import defaults, in_words
 from commod.experiments.limits import limits_of
 from tests.dashboard.driving import fine, run, slider, tables, words
@@ -63,13 +63,11 @@ def test_a_teacher_can_freeze_it_and_finds_it_on_the_page():
     assert any("controls=sparsity_weight" in code.value for code in lesson.code)
 
 
-def test_saved_runs_have_it_in_file_link_name_and_table(heavy):
+def test_saved_runs_have_it_in_file_name_and_table(heavy):
     runs = [Run("A", heavy), Run("B", defaults("german"))]
     assert read_runs(write_runs(runs, {}).encode()) == (runs, [])
-    assert write_link(runs) == "A*german*sparsity_weight-2~B*german"
-    assert read_link(write_link(runs)) == (runs, [])
     assert default_name(heavy) == f"German credit: λ_fair 5, {NAME} 2"
-    page = fine(run("pages/runs.py", runs=write_link(runs)))
+    page = fine(run("pages/runs.py", pinned=runs))
     assert [LABEL, "–", "2", "1"] in tables(page)["The runs side by side"]
 
 

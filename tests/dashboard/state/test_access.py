@@ -50,7 +50,7 @@ def test_the_rest_can_be_hidden_and_both_outlive_a_change_of_page():
     assert [s.label for s in app.sidebar.select_slider] == ["Concepts (k)"]
     assert app.query_params["rest"] == "hidden"
     app = fine(app.switch_page("pages/your_data.py").run())
-    assert "has set the data set" in app.info[0].value
+    assert "fixes the data set" in app.info[0].value
     assert not app.file_uploader
 
 

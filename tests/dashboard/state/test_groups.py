@@ -11,7 +11,7 @@ from commod.dashboard.model.training import fit_result
 from commod.dashboard.state.link import Access, from_link, to_link
 from commod.dashboard.state.own_data import OwnData
 from commod.dashboard.state.recipe import to_python
-from commod.dashboard.state.runs_file import Run, default_name, read_link, read_runs, write_link, write_runs
+from commod.dashboard.state.runs_file import Run, default_name, read_runs, write_runs
 from commod.dashboard.state.settings import Settings, criteria_of, defaults, groupings_of, in_words, offered
 from commod.datasets import Choice, add_task, forget_task, load_task, make_task
 
@@ -71,8 +71,6 @@ def test_a_teachers_link_freezes_the_groups():
 
 def test_saved_runs_hold_the_groups():
     run = Run("crossed", replace(CROSSED, k=5))
-    assert write_link([run]) == "crossed*adult*groups-race_sex*k-5"
-    assert read_link(write_link([run])) == ([run], [])
     text = write_runs([run], {})
     assert read_runs(text.encode()) == ([run], [])
     old = json.loads(text)

@@ -3,7 +3,8 @@
 import pytest
 
 from commod.dashboard.state.link import applicable, requirements_from_link, requirements_to_link, rules_of
-from commod.dashboard.state.settings import criteria_of, features_of
+from commod.dashboard.state.runs_file import Run
+from commod.dashboard.state.settings import Settings, criteria_of, features_of
 from commod.datasets import TASKS
 from commod.decisions import RULES, Requirements
 from tests.dashboard.driving import fine, run
@@ -53,7 +54,8 @@ def test_what_is_required_stays_in_the_address_of_every_page():
 
 
 def test_a_run_keeps_what_was_required_and_brings_it_back():
-    app = fine(run("pages/runs.py", runs="a*law_school*k-3*req-changed:0.05~b*law_school", req="p_rule:0.8"))
+    pinned = Run("a", Settings(k=3), Requirements(changed=0.05)), Run("b", Settings())
+    app = fine(run("pages/runs.py", pinned=pinned, req="p_rule:0.8"))
     app.selectbox(key="runs_one").set_value("a").run()
     next(button for button in app.button if button.label == "Open in Explore").click().run()
     assert app.query_params["req"] == "changed:0.05"

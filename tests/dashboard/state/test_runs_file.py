@@ -1,4 +1,4 @@
-"""The file and the link of saved runs: what is written is read again, and whatever else is read gets a sentence."""
+"""The file of saved runs: what is written is read again, and whatever else is read gets a sentence."""
 
 import json
 from dataclasses import asdict, replace
@@ -11,16 +11,13 @@ from hypothesis import strategies as st
 from commod.dashboard.state.controls import clean_line
 from commod.dashboard.state.runs_file import (
     MAX_BYTES,
-    MAX_NAME,
     MAX_RUNS,
     Run,
     RunsFileError,
     default_name,
     figures_of_run,
-    read_link,
     read_runs,
     unique_name,
-    write_link,
     write_runs,
 )
 from commod.dashboard.state.settings import CONTROLS, GRIDS, Settings, defaults
@@ -57,16 +54,6 @@ some_runs = st.lists(st.tuples(st.text(), some_settings(), some_requirements), m
 @given(some_runs)
 def test_what_is_exported_is_imported_again(runs):
     assert read_runs(write_runs(runs, {}).encode()) == (runs, [])
-    assert read_link(write_link(runs)) == (runs, [])
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(max_size=300), st.lists(st.sampled_from(["~", "*", "law_school", "k-3", "f-", "%", "own-x"])))
-def test_any_link_gives_runs_and_sentences(text, parts):
-    for link in (text, "".join(parts), "a*law_school*" + text):
-        runs, problems = read_link(link)
-        assert all(run.settings.data in TASKS and run.name == clean_line(run.name, MAX_NAME) != "" for run in runs)
-        assert all(isinstance(problem, str) for problem in problems)
 
 
 anything = st.recursive(
@@ -207,37 +194,17 @@ def test_names():
     assert default_name(other) == "COMPAS: λ_fair 4, k 2, split 3, Random forest, EO"
 
 
-def test_the_link_is_short_and_leaves_uploaded_data_out():
-    runs = [Run("a~b*c%d", replace(defaults("compas"), k=7)), Run("mine", Settings(data="own-1")), Run("x", Settings())]
-    assert write_link(runs) == "a%7Eb%2Ac%25d*compas*k-7~x*law_school"
-    assert '"mine"' not in write_runs(runs, {})
-
-
-def test_a_bad_link_gives_sentences():
-    runs, problems = read_link(f"{HOSTILE}*law_school*k-x*colour-red~b~c*moon~d*own-1~*german*lambda_fair-nan")
-    assert [run.name for run in runs] == [HOSTILE, "Run 5"]
-    assert runs[0].settings == defaults("law_school")
-    assert problems[0] == f"“{HOSTILE}”: the link holds “colour”, which is no setting; it is left out."
-    assert problems[1] == f"“{HOSTILE}”: the link asks for k = “x”, which is not known: 2 is used."
-    assert problems[2] == "“b” of the link is not taken: the link does not say on which data."
-    assert "no data set “moon”" in problems[3]
-    assert "about uploaded data" in problems[4]
-    runs, problems = read_link("a*german~" * 5000)
-    assert len(runs) == MAX_RUNS
-    assert "too long" in problems[-1]
+def test_the_file_leaves_uploaded_data_out():
+    assert '"mine"' not in write_runs([Run("mine", Settings(data="own-1")), Run("x", Settings())], {})
 
 
 def test_what_is_required_comes_along_and_what_is_no_requirement_is_named():
     required = Requirements(p_rule=0.8, kept_out=("lsat",))
-    assert write_link([Run("a", Settings(), requirements=required)]) == "a*law_school*req-p_rule:0.8;kept_out:lsat"
     (run,), problems = read_runs(json.dumps(entry(requirements=required.plain)).encode())
     assert (run.requirements, problems) == (required, [])
     (run,), (problem,) = read_runs(json.dumps(entry(requirements={"p_rule": 3})).encode())
     assert run == Run("A", Settings())
     assert problem.startswith("“A” is taken without what was required of it. “P-Rule at least” takes a number")
-    (run,), (problem,) = read_link("a*law_school*k-3*req-colour:red")
-    assert run == Run("a", replace(Settings(), k=3))
-    assert problem.startswith("“a”: the requirements of the link are left out. There is no requirement 'colour'")
 
 
 def test_a_figure_that_is_declared_later_is_counted(monkeypatch):

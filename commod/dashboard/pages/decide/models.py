@@ -1,6 +1,6 @@
 """The models that can be decided for: that of the sliders, f as it is, and the best of every method."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from commod.dashboard.state import session
 from commod.dashboard.state.page_state import PageState
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.text.glossary import tip
-from commod.dashboard.views.methods import BEST, label_of, on_explore, own_method
+from commod.dashboard.views.methods import best_label, on_explore, own_method
 from commod.dashboard.views.model import known_splits
 from commod.decisions import (
     BestModel,
@@ -80,7 +80,7 @@ class Candidate:
     def subject(self) -> str:
         """As it is called in a sentence."""
         text = {SCREEN: "the model on your screen", KEPT_F: "f"}.get(self.name, self.title)
-        text = text.replace(BEST, "'s best")
+        text = text.replace(", best", "'s best")
         return f"{text} ({AS_F})" if self.is_as_f else text
 
     @property
@@ -147,7 +147,7 @@ def best_of(settings: Settings, result: FitResult, sweep: Sweep, required: Requi
     elif settings.problem() in asked_refits() and facts.changed:
         checked = _refits_are_coming(checked)
     there = on_explore(settings, cell) if METHODS[sweep.method].is_commod else None
-    title = label_of(sweep.method) + (BEST if sweep.method == own_method(settings) else "")
+    title = best_label(sweep.method, settings)
     return Candidate(sweep.method, title, cell.words, cell, decisions, facts, checked, best.collapse, there)
 
 
@@ -162,8 +162,11 @@ def candidates_in_order(
     settings: Settings, result: FitResult, sweeps: dict[str, Sweep], required: Requirements
 ) -> list[Candidate]:
     """The model of the sliders and f, then COMMOD's best unless that is it, then the others in a fixed order."""
-    shown = on_screen(result, required)
+    here = [on_screen(result, required), f_as_it_is(result, required)]
     found = {name: best_of(settings, result, sweeps[name], required) for name in METHODS if name in sweeps}
     own = found.pop(own_method(settings), None)
-    same = own is None or (own.there is not None and own.there.model() == result.settings)
-    return [shown, f_as_it_is(result, required), *([] if same or own is None else [own]), *found.values()]
+    if own is not None and own.there is not None and own.there.model() == result.settings:
+        here[0] = replace(here[0], title=f"On your screen: {own.title}")
+    elif own is not None:
+        here.append(own)
+    return [*here, *found.values()]

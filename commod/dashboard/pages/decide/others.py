@@ -78,10 +78,11 @@ class Beside:
 
     def _note(self) -> None:
         searched = 1 + sum(len(sweep.models) for sweep in self.found.values())
+        methods = f"{len(self.found)} of {len(self.names)}" if self.waits else f"{len(self.found)}"
         self.note.caption(
-            f"{count_of(searched, 'model')} searched{' so far' if self.waits else ''}. The table has each method's "
-            "most accurate model that meets the requirements, else the nearest; chosen on the people on whom it is "
-            "judged, which flatters it. In brackets: 95\u00a0% interval over people. ○: needs everyone's group."
+            f"We searched {count_of(searched, 'model')} of {methods} methods. Each row is a method's most accurate "
+            "model that meets the requirements, or the nearest to that. It was chosen on the people it is judged on, "
+            "which flatters it. [ ]: 95\u00a0% interval over people. ○: needs everyone's group."
         )
 
     def _go_on(self) -> None:
@@ -141,12 +142,12 @@ class Beside:
                 help=tip("decide_refits", count=checks.COMPARED_REFITS),
             )
 
-    def finish(self, *more: Pending | None) -> None:
-        """Wait for sweeps, for refits and for what `more` there is; then the page is drawn anew, all being cached."""
+    def finish(self) -> None:
+        """Wait for sweeps and refits; then the page is drawn anew, all being cached."""
         known = len(self.found)
         if self.waits:
             self.found = sweeps.collect(self.settings, self.names, self.found, self.progress, self._paint, self.form)
-        draw_pending(*(self._pending(name, task) for name, task in self._refits()), *more)
+        draw_pending(*(self._pending(name, task) for name, task in self._refits()))
         if len(self.found) > known or any(get(task) is not None for task in self._lacked):
             st.rerun()
 

@@ -2,13 +2,12 @@
 
 import streamlit as st
 
-from commod.dashboard.jobs.service import draw_pending, go_on
+from commod.dashboard.jobs.service import go_on
 from commod.dashboard.pages.decide import others, verdict
 from commod.dashboard.pages.decide.models import on_screen, refits_of_screen, shown
 from commod.dashboard.pages.decide.required import draw_requirements, rules_in_words
 from commod.dashboard.pages.decide.sealed import draw_sealed
 from commod.dashboard.pages.decide.sign import draw_sign
-from commod.dashboard.pages.decide.uploaded_record import draw_uploaded_record
 from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip, words
@@ -39,7 +38,6 @@ def show() -> None:
             f"Choose below what the model must do. It is then checked here.\n\n{escape_markdown(result.verdict)}"
         )
         go_on()  # nothing
-        draw_pending(draw_uploaded_record())
         return
     answers, here = result.answers(refits=refits_of_screen(result)), on_screen(result, required)
     with top:
@@ -54,10 +52,9 @@ def show() -> None:
     tried["limits"].add(hash(required))
     tried["compared"].update(hash(model.cell) for sweep in beside.found.values() for model in sweep.models)
     draw_sign(result, beside.candidates, required, growing=beside.waits)
-    checking = draw_uploaded_record()
     if part := shown():
         shown.set("")
         frame.scroll_to(part)
     for _ in range(6):  # what is no longer drawn goes now, not when all is computed
         st.empty()
-    beside.finish(checking)  # what may take a while comes last: the page above is complete without it
+    beside.finish()  # what may take a while comes last: the page above is complete without it

@@ -58,7 +58,7 @@ def tell_opened(record: Mapping[str, Any]) -> None:
     """The verdict on the sealed people, beside the one before."""
     st.markdown(f"**{confirmation(record)}**")
     parts = record, record["confirmed"]
-    verdicts = [[verdict_with_interval(each) for each in part["verdicts"]] for part in parts]
+    verdicts = [[_verdict_with_interval(each) for each in part["verdicts"]] for part in parts]
     rows = [*zip(map(with_capital, requirements_in(record).in_words), *verdicts, strict=True)]
     explored, sealed = (f"{part['figures']['people']:,.0f} people" for part in parts)
     headings = ["Required", f"Explored: {explored}", f"Sealed: {sealed}"]
@@ -66,12 +66,7 @@ def tell_opened(record: Mapping[str, Any]) -> None:
     st.caption(f"{tried_in_words(record)} Model and requirements were frozen before these people were opened.")
 
 
-def requirement_title(requirement: str) -> str:
-    """What is required, without its limit."""
-    return RULES[requirement].title if requirement in RULES else requirement.replace("_", " ").capitalize()
-
-
-def verdict_with_interval(each: Mapping[str, Any]) -> str:
+def _verdict_with_interval(each: Mapping[str, Any]) -> str:
     """A verdict with its value and the interval over people."""
     rule = RULES.get(each["requirement"])
     found = [rule.show(each[name]) for name in ("value", "low", "high") if rule and each[name] is not None]

@@ -20,6 +20,7 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.verdicts import verdict_in_words
 from commod.dashboard.views.chart import offer
+from commod.datasets import is_shipped
 from commod.decisions import DecisionError, Requirements, Signature, confirmation, is_of, make_record, record_json
 from commod.decisions.record import MAX_TEXT
 from commod.uploads.limits import count_of
@@ -43,13 +44,11 @@ def draw_sign(result: FitResult, candidates: Sequence[Candidate], required: Requ
             _tell(record, decided, required)
     is_done = record is not None and _is_about(record, decided, required)
     with st.expander("Decide again") if is_done else st.container():
-        rejected = _draw_form(known, decided)
-        if growing:
-            st.caption("More alternatives follow as the methods above are done.")
+        rejected = _draw_form(known, decided, growing=growing)
         _offer_to_sign(result, decided, required, rejected)
 
 
-def _draw_form(known: Mapping[str, Candidate], decided: Candidate) -> dict[str, str]:
+def _draw_form(known: Mapping[str, Candidate], decided: Candidate, *, growing: bool) -> dict[str, str]:
     here = draft()
     st.selectbox(
         "The decision is for",
@@ -67,7 +66,10 @@ def _draw_form(known: Mapping[str, Candidate], decided: Candidate) -> dict[str, 
     tomorrow = date.today() + timedelta(days=1)
     here.look_again = max(here.look_again, tomorrow)
     st.date_input("Look at it again on", min_value=tomorrow, width=220, **_field("look_again"))
-    return _rejected([one for one in known.values() if _differs(one, decided)])
+    with st.expander("Why not another model? (optional)"):
+        if growing:
+            st.caption("More models follow as the methods above are done.")
+        return _rejected([one for one in known.values() if _differs(one, decided)])
 
 
 def _differs(one: Candidate, decided: Candidate) -> bool:
@@ -209,15 +211,15 @@ def _tell(record: Mapping[str, Any], decided: Candidate, required: Requirements)
             tell_opened(record)
         if not _is_about(record, decided, required):
             st.markdown(
-                "It is about another model than the one chosen below, or about other requirements: sign again to "
-                "replace it."
+                "You signed another model than the one chosen below, or other requirements. Sign again to replace it."
             )
         with st.container(horizontal=True, vertical_alignment="center"):
             offer("Signed decision as JSON", record_json(record).encode(), FILE_NAME, key="decision_json")
             st.page_link("pages/take_home.py", label="The report has a page of it", icon=":material/description:")
+        own = "" if is_shipped(record["data"]["name"]) else " --data YOUR_FILE"
         st.caption(
-            f"Its hash `{record['sha256'][:16]}…` shows accidental changes, not forgery. "
-            "`commod verify commod-decision.json` trains the model again and compares."
+            f"Its hash `{record['sha256'][:16]}…` reveals accidental changes, not forgery. To check the figures, run "
+            f"`commod verify {FILE_NAME}{own}`: it trains the model again and compares every line."
         )
 
 

@@ -83,39 +83,40 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
 
 
 def paint_table(place: Any, candidates: Sequence[Candidate], result: FitResult) -> Any:
-    """Draw a row for each requirement and a column for each model; gives the place, to draw them again there."""
-    first = candidates[0].checked
-    rows: list[tuple[str, list[tuple[str, str, str]]]] = [("All together", [_together(one) for one in candidates])]
-    for number, wanted in enumerate(first["wanted"]):
-        cells = [_cell(one.checked.iloc[number].to_dict(), one) for one in candidates]
-        rows.append((first_capital(wanted), cells))
-    changed = [
-        ("", f"{one.facts.changed:,}", f"{one.facts.better:,} better off\n{one.facts.worse:,} worse off")
-        for one in candidates
-    ]
-    rows.append(("Decisions changed", changed))
-    accuracy = [result.scene.figures(one.decisions)["accuracy"] for one in candidates]
-    rows.append(("Accuracy", [("", FIGURES["accuracy"].show(value), "") for value in accuracy]))
+    """Draw a row for each model and a column for each requirement; gives the place, to draw them again there."""
+    first, spec = candidates[0].checked, result.task.spec
     limits = first.set_index("requirement")["limit"]
-    if limits.get("p_rule") != FOUR_FIFTHS or not result.task.spec.favourable:  # else it is told above
-        counted = result.task.spec.outcomes[result.task.spec.favourable]
-        rows.append((f"Four-fifths rule, of “{counted}”", [_impact(one, result) for one in candidates]))
-    rows.append(("Setting", [("", "", one.setting or "–") for one in candidates]))
-    models = [(one.title, AS_F if one.is_as_f else "") for one in candidates]
-    return changing_table(place, style() + style("verdicts") + piece("verdicts", "Required", models, rows, TABLE))
+    with_impact = bool(limits.get("p_rule") != FOUR_FIFTHS) or not spec.favourable  # otherwise P-Rule says it
+    together = ["All together"] * (len(first) > 1)  # otherwise the one requirement says it
+    headings = ["Model", *together, *map(first_capital, first["wanted"]), "Decisions changed", "Accuracy"]
+    headings += [f"Four-fifths rule, of “{spec.outcomes[spec.favourable]}”"] * with_impact
+    rows = [(one.title, _notes(one), _cells(one, result, with_impact)) for one in candidates]
+    return changing_table(place, style() + style("verdicts") + piece("verdicts", headings, rows, TABLE))
+
+
+def _notes(one: Candidate) -> list[str]:
+    return [note for note in (one.setting, AS_F if one.is_as_f else "", one.collapse) if note]
+
+
+def _cells(one: Candidate, result: FitResult, with_impact: bool) -> list[tuple[str, str, str]]:
+    """Of each column after the first its kind, what it says first, and what else."""
+    found = [_cell(row, one) for row in one.checked.to_dict("records")]
+    found = [_together(one), *found] if len(found) > 1 else found
+    found += [("", f"{one.facts.changed:,}", f"{one.facts.better:,} better off\n{one.facts.worse:,} worse off")]
+    found += [("", FIGURES["accuracy"].show(result.scene.figures(one.decisions)["accuracy"]), "")]
+    return [*found, _impact(one, result)] if with_impact else found
 
 
 _KINDS = {"pass": "pass", "fail": "fail", "cannot tell": "untold", "does not apply": "beside"}
 
 
 def _together(one: Candidate) -> tuple[str, str, str]:
-    sign = f"{VERDICTS[one.verdict]} {one.verdict}"
     if one.collapse:
-        return "fail", "✗ collapsed", one.collapse
-    several = len(one.checked) > 1  # else the next row says it
-    text = f"meets {met_in_words(one.checked['verdict'])}" if several else ""
-    untold = int((one.checked["verdict"] == "cannot tell").sum())
-    return _KINDS[one.verdict], sign, f"{text}\n{untold} not known" if untold and several else text
+        return "fail", "✗ collapsed", ""
+    text, untold = f"meets {met_in_words(one.checked['verdict'])}", (one.checked["verdict"] == "cannot tell").sum()
+    if untold:
+        text += f"\n{untold} not known"
+    return _KINDS[one.verdict], f"{VERDICTS[one.verdict]} {one.verdict}", text
 
 
 def _impact(one: Candidate, result: FitResult) -> tuple[str, str, str]:
@@ -144,7 +145,7 @@ def _cell(row: Mapping[Any, Any], one: Candidate) -> tuple[str, str, str]:
             parts[0] += " for everyone"
         else:
             parts[0] += f" [{rule.show(row['low'])},\u00a0{rule.show(row['high'])}]"
-        if one.name == SCREEN:  # the rest is told above
+        if one.name == SCREEN:  # the top of the page has the rest
             return _KINDS[verdict], f"{VERDICTS[verdict]} {verdict}", parts[0]
         if not math.isnan(row["refits_low"]):
             parts.append(f"refits [{rule.show(row['refits_low'])},\u00a0{rule.show(row['refits_high'])}]")

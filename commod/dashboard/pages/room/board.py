@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from socket import AF_INET, SOCK_DGRAM, socket
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import get, result_of
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import pictures
-from commod.dashboard.pages.room.effect import Effect, effect_of, in_peoples_words
+from commod.dashboard.pages.room.effect import effects_of
 from commod.dashboard.pages.room.pictures import Picture
 from commod.dashboard.rooms.contents import Here, Room, RoomQuestion, Vote
 from commod.dashboard.state import session
@@ -53,12 +53,17 @@ def trained(settings: Settings) -> FitResult:
     return result_of(tasks.fit(settings), st.empty(), "Training")
 
 
-def draw_model(result: FitResult) -> None:
-    """A model in people's words, and its setting."""
-    name = f"peoples_words_{session.language()}"
-    text = result.keep(name, lambda: in_peoples_words(result.scene, result.decisions))
-    st.markdown(f"{_story(result)}\n\n{text}")
-    st.caption(_setting(result))
+def draw_models(models: Mapping[str, FitResult]) -> None:
+    """What models do to people and what f did, as a table with a column for each; below it their settings."""
+    cells: dict[str, list[str]] = {}
+    for place, result in enumerate(models.values()):
+        effects = partial(effects_of, result.scene, result.decisions)
+        for heading, cell in result.keep(f"effects_{session.language()}", effects):
+            cells.setdefault(heading, ["–"] * len(models))[place] = cell
+    st.markdown("  \n".join(dict.fromkeys(map(_story, models.values()))))
+    rows = [[heading, *found] for heading, found in cells.items()]
+    st.html(html_table(["", *models], rows, caption=say("room.pair_table")))
+    st.caption("  \n".join(f"{name}: {_setting(result)}" for name, result in models.items()))
 
 
 def _story(result: FitResult) -> str:
@@ -66,39 +71,9 @@ def _story(result: FitResult) -> str:
 
 
 def draw_pair(question: RoomQuestion) -> None:
-    """The two models of a question as a table: what each does to people, and what f did."""
-    names: list[str] = []
-    captions: list[str] = []
-    stories: list[str] = []
-    cells: dict[str, list[str]] = {}
-    for place, (name, model) in enumerate((("a", question.a), ("b", question.b))):
-        if model is None:
-            continue
-        result = trained(model_of_link(model.link))
-        names.append(say(f"room.model_{name}"))
-        stories.append(_story(result))
-        captions.append(f"{names[-1]}: {_setting(result)}")
-        for heading, cell in _facts_of(result):
-            cells.setdefault(heading, ["–", "–"])[place] = cell
-    st.markdown("  \n".join(dict.fromkeys(stories)))
-    rows = [[heading, *found] for heading, found in cells.items()]
-    st.html(html_table(["", *names], rows, caption=say("room.pair_table")))
-    st.caption("  \n".join(captions))
-
-
-def _facts_of(result: FitResult) -> list[tuple[str, str]]:
-    found: Effect = result.keep(f"effect_{session.language()}", lambda: effect_of(result.scene, result.decisions))
-    now, before = found.right
-    whom = {"of": found.n, "people": found.people}
-    return [
-        *(
-            (say("room.pair_of_100", who=who, yes=found.yes), say("room.pair_was", now=now, before=then))
-            for who, now, then in found.of_100
-        ),
-        (say("room.pair_better", **whom), f"{found.better:,}"),
-        (say("room.pair_worse", **whom), f"{found.worse:,}"),
-        (say("room.pair_right", **whom), say("room.pair_was_right", now=now, before=before)),
-    ]
+    """The two models of a question."""
+    models = {say("room.model_a"): question.a, say("room.model_b"): question.b}
+    draw_models({name: trained(model_of_link(model.link)) for name, model in models.items() if model is not None})
 
 
 def _setting(result: FitResult) -> str:

@@ -12,8 +12,8 @@ from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.pages.room.board import join_link, room_address, shows_door
-from commod.dashboard.pages.room.report import room_report_html, zipped_tables
-from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, Room, RoomError, Seat, SharedModel
+from commod.dashboard.pages.room.tables import zipped_tables
+from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, RoomError, Seat, SharedModel
 from commod.dashboard.rooms.room_store import RoomStore
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
@@ -229,9 +229,6 @@ def _people(here: Here) -> None:
     """Let people in who wait; send out whoever disturbs a room, or wrote what does not belong on a wall."""
     waiting = [person.number for person in here.room.waiting]
     label = say("room.people_waiting", n=len(waiting)) if waiting else say("room.people_door")
-    if crowd := here.room.crowd:
-        of = sum(not person.leads for person in here.room.people)
-        st.caption(f":material/router: {say('room.one_network', n=len(crowd), of=of)}")
     with st.popover(label, icon=":material/group:", width="stretch", key="room_people", on_change="rerun") as opened:
         if not opened.open:
             return
@@ -258,9 +255,8 @@ def _people(here: Here) -> None:
 
         # Who has left meanwhile cannot stay chosen.
         choose(number for number in st.session_state.get("room_chosen", ()) if number in others)
-        for name, whom in {"waiting": waiting, "network": crowd}.items():
-            if whom:
-                st.button(say(f"room.choose_{name}", n=len(whom)), on_click=choose, args=(whom,), key=f"choose_{name}")
+        if waiting:
+            button(say("room.choose_waiting", n=len(waiting)), "", choose, waiting)
         chosen = st.multiselect(
             say("room.who"),
             list(others),
@@ -276,22 +272,16 @@ def _people(here: Here) -> None:
 
 
 def _take_home(here: Here) -> None:
-    with st.popover(
-        say("room.take_home"), icon=":material/download:", width="stretch", key="room_files", on_change="rerun"
-    ) as opened:
-        if not opened.open:
-            return
-        language, seat, whose = session.language(), here.seat, browser()
+    language, seat, whose = session.language(), here.seat, browser()
 
-        def now() -> Room:
-            """As it is when the file is asked for, not when the button was drawn, and only for a leader."""
-            found = rooms.store().present(seat.code, seat.token, browser=whose)
-            if not found.leads:
-                raise RoomError("not_leading")
-            return found.room
+    def tables() -> bytes:
+        """As they are when the file is asked for, not when the button was drawn, and only for a leader."""
+        found = rooms.store().present(seat.code, seat.token, browser=whose)
+        if not found.leads:
+            raise RoomError("not_leading")
+        return zipped_tables(found.room, language)
 
-        offer(say("room.as_html"), lambda: room_report_html(now(), language).encode(), f"commod_room_{seat.code}.html")
-        offer(say("room.as_csv"), lambda: zipped_tables(now(), language), f"commod_room_{seat.code}.zip")
+    offer(say("room.take_home"), tables, f"commod_room_{seat.code}.zip", width="stretch")
 
 
 def _end(here: Here) -> None:

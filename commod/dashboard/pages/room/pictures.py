@@ -1,4 +1,4 @@
-"""What a room holds as charts: their rows and words. The board draws them on a page, the report as drawings."""
+"""What a room holds as charts: their rows and words."""
 
 import math
 from collections import Counter, defaultdict
@@ -189,10 +189,6 @@ class Picture:
     plot: Callable[..., Any]
     rows: pd.DataFrame
     options: dict[str, Any]
-
-    def chart(self) -> Any:
-        """The chart with its rows in it."""
-        return self.plot(self.rows, **self.options)
 
 
 def guesses(found: Sequence[float | str], question: StepQuestion, answer: StepAnswer, language: str) -> Picture:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.pages.room import board
-from commod.dashboard.pages.room.board import draw_model, draw_pair, trained
+from commod.dashboard.pages.room.board import draw_models, draw_pair, trained
 from commod.dashboard.pages.room.pictures import guessed
 from commod.dashboard.rooms.contents import Here, RoomQuestion, Vote
 from commod.dashboard.rooms.names import REASON_LENGTH
@@ -110,7 +110,7 @@ def _answer(here: Here, question: RoomQuestion) -> FitResult | None:
         return None
     st.markdown(f"**{say('room.on_your_screen')}**")
     result = trained(settings)
-    draw_model(result)
+    draw_models({"g": result})
     return result
 
 

@@ -13,12 +13,12 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.queue import Ticket
 from commod.dashboard.jobs.service import Pending, get, result_of, submit, wait
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.state import saved_runs, session
+from commod.dashboard.state import session
+from commod.dashboard.state.page_state import mirrored
 from commod.dashboard.state.runs_file import Run, figures_of_run
-from commod.dashboard.state.saved_runs import shelf
+from commod.dashboard.state.saved_runs import MAX_COMPARED, shelf
 from commod.dashboard.state.settings import CONTROLS, Settings, described
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_columns, html_table
 from commod.dashboard.views import controls
 from commod.dashboard.views.checks import changing_table, checks_in_words, in_a_cell
@@ -26,6 +26,7 @@ from commod.dashboard.views.explained import cached_cards, tree_of
 from commod.explain.checks import CHECKS, Answer
 from commod.explain.concepts import guess_in_words, starts_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Figure, key_figures
+from commod.uploads.limits import count_of
 
 MARKS = "ABCD"
 
@@ -111,17 +112,13 @@ _DIFFERENT = {
 
 def choose() -> list[Run]:
     """Which runs to compare."""
-    here = saved_runs.shelf()
-    st.session_state["runs_compared"] = [run.name for run in here.chosen()]
-    st.pills(
-        "Runs to compare",
-        here.names(),
-        selection_mode="multi",
-        format_func=escape_markdown,
-        key="runs_compared",
-        on_change=lambda: saved_runs.compare(list(st.session_state["runs_compared"])),
-        help=tip("run_compared"),
-    )
+    here = shelf()
+
+    def take(names: list[str]) -> None:
+        here.compared = names
+
+    chosen = mirrored("runs_compared", [run.name for run in here.chosen()], take)
+    st.multiselect("Runs to compare, up to four", here.names(), max_selections=MAX_COMPARED, **chosen)
     return here.chosen()
 
 
@@ -166,7 +163,8 @@ def _instead(one: Shown, other: Shown) -> str:
         return ""
     changes = int(other.result.changed_test.sum()) - int(one.result.changed_test.sum())
     tables = one.result.figures, other.result.figures
-    parts = [f"{abs(changes):,} {'more' if changes > 0 else 'fewer'} changes" if changes else "as many changes"]
+    kind = "more change" if changes > 0 else "fewer change"
+    parts = [count_of(abs(changes), kind) if changes else "as many changes"]
     for figure in (CRITERIA[one.settings.fairness].figure, FIGURES["accuracy"]):
         step = tables[1].loc[figure.name, "g"] - tables[0].loc[figure.name, "g"]
         parts.append(f"{figure.in_sentence} {figure.show_difference(step)}")

@@ -33,7 +33,6 @@ def show() -> None:
     session.see()
     controls.sidebar()
     controls.notices()
-    session.carry(**saved_runs.link())
     session.keep_link()
     if not shelf().runs:
         st.markdown(tip("runs_intro"))
@@ -131,18 +130,15 @@ def _manage() -> None:
             st.text_input("New name", name, max_chars=MAX_NAME, key=key, help=tip("run_name", most=MAX_NAME))
             st.form_submit_button("Rename it", on_click=saved_runs.rename, args=(name, key))
         button("Remove", "delete", saved_runs.remove, name)
-        _put_back()
+    _put_back()
     if opened:
         st.switch_page("app.py")
 
 
 def _put_back() -> None:
     """A button that undoes the last removal, if there was one."""
-    removed = shelf().removed
-    if removed:
-        name = removed[-1][1].name
-        label = f"Put “{escape_markdown(name if len(name) <= 30 else name[:30] + '…')}” back"
-        button(label, "undo", saved_runs.put_back, key="runs_put_back")
+    if run := shelf().removed:
+        button(f"Put “{escape_markdown(run.name)}” back", "undo", saved_runs.put_back, key="runs_put_back")
 
 
 # ---- take them along ----
@@ -152,7 +148,7 @@ def _take_along() -> None:
     """Link, export and import."""
     here = shelf()
     public = [run for run in here.runs if not run.is_own]
-    st.header("Take them along" if public else "Or bring some")
+    st.header("Export and import")
     left, right = st.columns(2, gap="large")
     if public:
         with left:
@@ -171,8 +167,4 @@ def _take_along() -> None:
 def _give(public: list[Run]) -> None:
     text = write_runs(public, shelf().figures)
     st.markdown(tip("runs_file", count=count_of(len(public), "run"), size=len(text.encode()) / 1000.0))
-    with st.container(horizontal=True, gap="small"):
-        offer("Export as JSON", text.encode(), FILE_NAME, help=tip("run_export"))
-        with st.popover("Share this comparison", icon=":material/share:"):
-            st.caption("Anyone who opens this address sees these runs, trained again.")
-            st.code(session.address(**saved_runs.link()), language=None, wrap_lines=True)
+    offer("Export as JSON", text.encode(), FILE_NAME, help=tip("run_export"))

@@ -35,8 +35,8 @@ from commod.models.competitors import METHODS
 from commod.models.export import portable_source
 
 LOADER = "commod_portable.py"
-# Bytes of a test row among the predictions. Of more rows than this, nobody waits for refits to get them.
-ROW_SIZE, MANY_ROWS = 70, 20_000
+# Of more test rows than this, nobody waits for refits to get the predictions.
+MANY_ROWS = 20_000
 
 
 def show() -> None:
@@ -52,14 +52,12 @@ def show() -> None:
 
 @dataclass(frozen=True)
 class Export:
-    """A file: what it is called, what it is for, how large it is, and how it is made."""
+    """A file: what it is called, what it is for, and how it is made."""
 
     title: str
     kind: str
-    icon: str
     purpose: str
     name: str
-    size: str
     make: Callable[[], bytes]
     again: bool = False  # whether it tells if the changes would happen again, which takes refits
 
@@ -76,78 +74,56 @@ def exports(
     """
     spec = result.task.spec
     code = to_python(result.settings)
-    sizes, many = _sizes(result.settings, result), len(result.scene.test) > MANY_ROWS
+    many = len(result.scene.test) > MANY_ROWS
     of_f = {"column": "f's scores are read from their column", "given": "f's scores are to be passed along"}
     return [
         Export(
             "Report",
             "HTML",
-            ":material/description:",
-            "Start here: verdicts, figures, who changed and why, what US and EU law asks for, and limits. To read, "
-            "print or send on.",
+            "Start here. Verdicts, figures, who changed and why, what US and EU law asks for, and limits.",
             file_name(result, "bias_profile", "html"),
-            "one file",
             partial(_report, result, settings, code, required, record),
             again=True,
         ),
         Export(
             "Predictions",
             "CSV",
-            ":material/table:",
-            f"For your spreadsheet: what f and g decide about each of the {len(result.scene.test):,} test "
-            f"{spec.people}, and who changes. 1 is “{spec.outcomes[1]}”."
-            + " “line” finds a person in your file if it has its headings in line 1 and no empty lines."
+            f"What f and g decide about each of the {len(result.scene.test):,} test {spec.people}, and who changes. "
+            f"1 is “{spec.outcomes[1]}”."
+            + " “line” is the line in your file, with headings in line 1 and no empty lines."
             * bool(result.task.roles),
             file_name(result, "predictions", "csv"),
-            f"about {_size(len(result.scene.test) * ROW_SIZE)}",
             lambda: predictions_csv(result, None if many else result_of(tasks.refits(result))),
             again=not many,
         ),
         Export(
             "Impact ratios",
             "CSV",
-            ":material/balance:",
-            "For an auditor: selection rates and impact ratios of f and g, in the form of New York City's Local Law "
-            "144. It is not itself an independent audit.",
+            "Selection rates as New York City's Local Law 144 lists them; not an independent audit.",
             file_name(result, "impact_ratios", "csv"),
-            "about 2 kB",
             lambda: safe_csv(impact_ratios(result).round(6)),
-        ),
-        Export(
-            "Model",
-            "JSON",
-            ":material/data_object:",
-            f"For deciding about new people elsewhere; {of_f.get(sizes['f'], 'f is included')}.",
-            file_name(result, "model", "json"),
-            _size(sizes["json"]),
-            lambda: result.as_json().encode(),
-        ),
-        Export(
-            "Loader",
-            "Python",
-            ":material/extension:",
-            "Runs the model file where this project is not installed. Needs only numpy.",
-            LOADER,
-            _size(len(_loader())),
-            _loader,
-        ),
-        Export(
-            "Recipe",
-            "Python",
-            ":material/code:",
-            "Trains the same model again with the library.",
-            file_name(result, "model", "py"),
-            _size(len(code.encode())),
-            code.encode,
         ),
         Export(
             "Model card",
             "Markdown",
-            ":material/id_card:",
-            "For publishing g: its purpose, figures and caveats. Save it as README.md beside the model.",
+            "For publishing g: its purpose, figures and caveats.",
             file_name(result, "model_card", "md"),
-            "about 5 kB",
             lambda: model_card(result, code, _today()).encode(),
+        ),
+        Export(
+            "Model",
+            "JSON",
+            f"Decides about new people elsewhere; {of_f.get(_kind_of_f(settings, result), 'f is included')}.",
+            file_name(result, "model", "json"),
+            lambda: result.as_json().encode(),
+        ),
+        Export("Loader", "Python", "Runs the model file without this project. It needs only numpy.", LOADER, _loader),
+        Export(
+            "Recipe",
+            "Python",
+            "Trains the same model again with the library.",
+            file_name(result, "model", "py"),
+            code.encode,
         ),
     ]
 
@@ -158,29 +134,27 @@ def _files(result: FitResult, settings: Settings) -> list[Pending | None]:
     if (record := signed_decision()) is not None:
         st.info(escape_markdown(signed_in_words(result, record)), icon=":material/lock:")
     else:
-        st.page_link("pages/decide.py", label="Sign a decision first, and the report has it", icon=":material/gavel:")
+        st.page_link("pages/decide.py", label="Sign a decision first to have it in the report", icon=":material/gavel:")
     report, *others = exports(result, settings, session.requirements(), record)
-    first, second = (column.container(border=True, height="stretch") for column in st.columns(2, gap="small"))
-    pending = [_file(result, report, first)]
-    with second:
-        pending.append(_page(result))
-    for place, pair in enumerate(zip(others[::2], others[1::2], strict=True)):
-        if place == 1:
-            st.header("For your technicians")
-        for export, column in zip(pair, st.columns(2, gap="small"), strict=True):
-            card = column.container(border=True, height="stretch", vertical_alignment="distribute")
-            pending.append(_file(result, export, card))
-    return pending
+    pending = [_file(result, report), _page(result), *(_file(result, export) for export in others[:3])]
+    st.header("For technicians")
+    return [*pending, *(_file(result, export) for export in others[3:])]
 
 
-def _file(result: FitResult, export: Export, card: Any) -> Pending | None:
+def _line(purpose: str) -> Any:
+    """A line about a file; gives the place for its button."""
+    left, right = st.columns([2, 5], gap="small", vertical_alignment="center")
+    right.markdown(escape_markdown(purpose))
+    return left.empty()
+
+
+def _file(result: FitResult, export: Export) -> Pending | None:
     """One file; the button of one that needs refits comes with them, and the others work meanwhile."""
-    card.markdown(f"**{export.title}** ({export.size})  \n{escape_markdown(export.purpose)}")
-    place = card.empty()
+    place = _line(export.purpose)
 
     def ready(_: object) -> None:
-        label, key = f"{export.title} as {export.kind}", f"take_{export.title}"
-        offer(label, export.make, export.name, place=place, key=key, icon=export.icon)
+        label, key = f"{export.title} ({export.kind})", f"take_{export.title}"
+        offer(label, export.make, export.name, place=place, key=key, width="stretch")
 
     def show_progress(ticket: Ticket) -> None:
         place.progress(ticket.progress, in_line("First g is trained again on other samples of people", ticket))
@@ -193,18 +167,15 @@ def _file(result: FitResult, export: Export, card: Any) -> Pending | None:
 
 def _page(result: FitResult) -> Pending | None:
     """A page that needs no server, which takes minutes to make: begun when somebody asks for it."""
-    st.markdown(
-        "**Page without a server** (about 1 MB)  \nFor a class or a colleague: all sliders and a short lesson in one "
-        "file. It opens on any phone or computer, without a network."
-    )
+    place = _line("All sliders and a short lesson in one file of about 1 MB that works without a network.")
     settings, own = result.settings, not is_shipped(result.task.name)
-    rows = own and st.checkbox(f"Put rows of up to {MOST_PEOPLE} test people into the file", key="take_rows")
-    place, task = st.empty(), tasks.standalone(settings)
+    rows = own and st.checkbox(f"Put rows of up to {MOST_PEOPLE} test people into the page", key="take_rows")
+    task = tasks.standalone(settings)
     name, address = file_name(result, "page", "html"), (st.context.url or "").partition("/take_home")[0]
 
     def ready(parts: list[bytes]) -> None:
         make = partial(page_html, settings, settings_on_page(settings), parts, people=rows, app=address)
-        offer("Page as HTML", lambda: make().encode(), name, place=place, key="take_page", icon=":material/web:")
+        offer("Page (HTML)", lambda: make().encode(), name, place=place, key="take_page", width="stretch")
 
     def show_progress(ticket: Ticket) -> None:
         place.progress(ticket.progress, in_line("Training every model", ticket))
@@ -212,7 +183,7 @@ def _page(result: FitResult) -> Pending | None:
     if (parts := get(task)) is not None:
         ready(parts)
     elif (
-        place.button("Make the page (takes some minutes)", key="make_page")
+        place.button("Make a page (some minutes)", key="make_page", icon=":material/web:", width="stretch")
         or st.session_state.get("page_asked_for") == settings
     ):
         st.session_state["page_asked_for"] = settings
@@ -234,7 +205,7 @@ def _usage(result: FitResult) -> str:
     """Five lines that run: load, decide and explain the first test row."""
     first = result.scene.test.X.iloc[0]
     row = {name: value.item() if hasattr(value, "item") else value for name, value in first.items()}
-    scores = ", base_scores=[0.5]" if _sizes(result.settings, result)["f"] == "given" else ""
+    scores = ", base_scores=[0.5]" if _kind_of_f(result.settings, result) == "given" else ""
     return (
         f"from {LOADER.removesuffix('.py')} import load\n\n"
         f'g = load("{file_name(result, "model", "json")}")\n'
@@ -281,22 +252,17 @@ def _decided(
         return Decided(record=record)
     facts = facts_of(result.scene, result.decisions, result.cell, refits)
     known = sweeps.known(settings, list(METHODS), sweeps.own_form(settings, sweeps.form_of(settings, required)))
-    labels = [sweeps.label_of(name) + sweeps.BEST * (name == sweeps.own_method(settings)) for name in known]
-    rivals = tuple(zip(labels, (best_under(required, result.scene, sweep) for sweep in known.values()), strict=True))
+    rivals = tuple(
+        (sweeps.best_label(name, settings), best_under(required, result.scene, sweep)) for name, sweep in known.items()
+    )
     return Decided(required, facts, rivals, record, 1 + sum(len(sweep.models) for sweep in known.values()))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def _sizes(settings: Settings, _result: FitResult) -> dict[str, Any]:
-    """Bytes of the files that are quickly made, and the kind of f in the model file."""
-    text = _result.as_json()
-    kind = portable.load(text).content["f"]["kind"]
-    return {"json": len(text.encode()), "f": kind}
+def _kind_of_f(settings: Settings, _result: FitResult) -> str:
+    """The kind of f in the model file."""
+    return str(portable.load(_result.as_json()).content["f"]["kind"])
 
 
 def _loader() -> bytes:
     return portable_source().encode()
-
-
-def _size(n: int) -> str:
-    return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{max(n / 1e3, 0.1):.{0 if n >= 1e4 else 1}f} kB"

@@ -91,28 +91,26 @@ def _choose_merge(choice: Choice, column: str) -> dict[str, str]:
     rows = roles.count_levels(here.frame, replace(choice, merge={column: names}), column)
     name, called = f"merging_{column}", f"called_{column}"
     chosen = [level for level in here.chosen.get(name, []) if level in rows]
-    with st.expander(
-        f"Put values of “{escape_markdown(column)}” together", expanded=len(levels) > own_groups.MAX_GROUPS
-    ):
+    with st.expander(f"Combine values of “{escape_markdown(column)}”", expanded=len(levels) > own_groups.MAX_GROUPS):
         st.multiselect(
-            "Values that are to be one group",
+            "Values to combine",
             list(rows),
             format_func=lambda level: f"{level} ({rows[level]:,})",
             **kept(name, chosen),
         )
         now = here.chosen.get(called, "")
-        st.text_input("What they are called", placeholder=OTHER, max_chars=60, **kept(called, now))
+        st.text_input("Name of the new group", placeholder=OTHER, max_chars=60, **kept(called, now))
         small = own_groups.small_together(rows, SMALL)
         with st.container(horizontal=True, gap="small"):
-            button("Put together", "", _put_together, column, levels, key=f"merge_now_{column}", disabled=not chosen)
-            label, by_size = f"Those under {SMALL} rows together", (column, levels, list(small))
+            button("Combine", "", _put_together, column, levels, key=f"merge_now_{column}", disabled=not chosen)
+            label, by_size = f"Combine those under {SMALL} rows", (column, levels, list(small))
             if 0 < len(small) < len(rows):
                 button(label, "", _put_together, *by_size, key=f"merge_small_{column}", help=tip("few_in_test"))
             if names:
-                button("All apart again", "", _put_apart, column, key=f"merge_none_{column}")
+                button("Undo", "", _put_apart, column, key=f"merge_none_{column}")
         for group in dict.fromkeys(names.values()):
             old = ", ".join(level for level, new in names.items() if new == group)
-            st.caption(escape_markdown(f"“{group}” has been {old}."))
+            st.caption(escape_markdown(f"“{group}” stands for {old}."))
     return names
 
 
@@ -151,7 +149,7 @@ def _choose_among(choice: Choice) -> tuple[str, ...]:
     )
     least = own_groups.LEAST_IN_GROUP
     if few := [f"{group} ({count:,})" for group, count in rows.items() if group not in chosen and count < least]:
-        text = f"Left out, since fewer than {least} rows are too few: {', '.join(few)}. Put them together with others."
+        text = f"Left out, with fewer than {least} rows: {', '.join(few)}. You can combine them with others above."
         st.caption(escape_markdown(text))
     return tuple(chosen)
 
@@ -167,11 +165,11 @@ def choose_unknown(choice: Choice) -> Choice:
     if not unknown:
         return choice
     what: Any = select(
-        f"{count_of(unknown, 'row')} whose group is not known",
+        f"{count_of(unknown, 'row')} without a known group",
         ["train", "drop"],
         "unknown",
         "train",
-        format_func={"train": "train on them, measure on the others", "drop": "leave them out"}.get,
+        format_func={"train": "train on them, but measure nothing on them", "drop": "leave them out"}.get,
         help=tip("known_in_part"),
     )
     return replace(choice, unknown=what)
@@ -191,7 +189,7 @@ def draw_counts(choice: Choice) -> None:
         ]
         for group, row in counted.iterrows()
     ]
-    headings = ["Group", "Rows", f"{choice.target}: {' or '.join(choice.good_values)}", "To test on, about"]
+    headings = ["Group", "Rows", f"{choice.target}: {' or '.join(choice.good_values)}", "Test people, about"]
     st.html(html_table(headings, rows, caption="Rows of each group"))
     if text := left_out_in_words(list(choice.groups), tested):
         st.caption(escape_markdown(text))

@@ -24,6 +24,7 @@ from commod.dashboard.views.widgets import button
 from commod.datasets import Choice, ChoiceError, load_task, make_task
 from commod.datasets.example import example_table
 from commod.datasets.own import Done
+from commod.datasets.own_groups import LEAST_ROWS
 from commod.datasets.roles import columns_of_roles
 from commod.experiments.start import Start
 from commod.uploads.limits import FILE_TYPES, MAX_BYTES, MAX_COLUMNS, MAX_ROWS, count_of, short
@@ -33,6 +34,9 @@ EXAMPLE = "applicants.csv"
 ODD = "If that means “unknown” or is a mistake, empty or correct these cells in the file and upload it again."
 # Whether the data in use were taken just now.
 JUST_USED = "own_just_used"
+# Two groups with enough people of either outcome.
+LEAST = 4 * LEAST_ROWS
+TOO_FEW = f"A file needs at least {LEAST} rows: {LEAST_ROWS} of either outcome in each of two groups."
 # A loss of accuracy that has to be said first.
 COSTLY = 0.05
 
@@ -71,19 +75,22 @@ def _choose() -> None:
     here = draft()
     if here.table is None:
         return
-    st.header(f"What is what in {escape_markdown(here.name)}")
+    st.header(f"Columns of {escape_markdown(here.name)}")
     if here.table.notices:
         st.info(escape_markdown(" ".join(here.table.notices)), icon=":material/info:")
-    text = "" if here.used else " What is chosen below is guessed: check it."
+    text = "" if here.used else " We guessed the answers below: check them."
     st.caption(f"{len(here.frame):,} rows, {len(here.frame.columns)} columns.{text}")
+    if len(here.frame) < LEAST:
+        st.error(f"{TOO_FEW} Bring more rows.", icon=":material/error:")
+        return
     if (usable := len(columns_of_roles(here.guesses))) < 2:
-        text = f"An outcome and a sensitive attribute need two values or more; this table has {usable} such column(s)."
-        st.error(f"{text} Add what is missing.", icon=":material/error:")
+        text = "You need a column for the outcome and one for the groups, each with two values or more."
+        st.error(f"{text} This table has {count_of(usable, 'such column')}.", icon=":material/error:")
         return
     try:
         choice, place = _choice()
     except UnansweredError:
-        st.info("The rest of this page follows when the question is answered.", icon=":material/help:")
+        st.info("Answer the question to go on.", icon=":material/help:")
         return
     except ChoiceError as error:
         st.error(escape_markdown(str(error)), icon=":material/error:")
@@ -261,7 +268,7 @@ def show() -> None:
     frame.page("pages/your_data.py")
     st.title("Use your own data")
     if not session.access().allows("data"):
-        st.info("The link you came with has set the data set, so no other can be uploaded.", icon=":material/lock:")
+        st.info("Your link fixes the data set, so you cannot upload another.", icon=":material/lock:")
         session.keep_link()
         st.stop()
     top = st.container()

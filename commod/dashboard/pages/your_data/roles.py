@@ -144,7 +144,7 @@ def choose_weight(taken: Collection[str]) -> str:
     if named and not chosen:
         seems = "seems to say" if len(named) == 1 else "seem to say"
         st.caption(
-            escape_markdown(f"{', '.join(named)} {seems} for how many people a row stands: chosen here, it does.")
+            escape_markdown(f"{', '.join(named)} {seems} for how many people a row stands. If so, choose it here.")
         )
     return chosen
 
@@ -163,7 +163,9 @@ def choose_scores(taken: tuple[str, ...]) -> tuple[str, float]:
     name, guess = f"scores_{'_'.join(taken)}", roles.guess_scores(found)
     scores = select("The model f", ["", *found], name, guess, format_func=label, help=tip("given_scores"))
     if not scores and (named := [column for column, out_of in found.items() if out_of > 1]):  # by its name
-        st.caption(escape_markdown(f"Did a model make “{short(named[0])}”? Then choose it here. Now it is a feature."))
+        st.caption(
+            escape_markdown(f"Did a model make “{short(named[0])}”? Then choose it here; otherwise it is a feature.")
+        )
     return scores, found.get(scores, 1.0)
 
 
@@ -181,7 +183,7 @@ def choose_split(target: str) -> tuple[str, str]:
     return (column, "") if way == "person" else ("", column)
 
 
-TURN = {True: "Turn them round: 1 less the score is used", False: "Leave them as they are"}
+TURN = {True: "Reverse them: use 1 − score", False: "Leave them as they are"}
 
 
 def choose_line(choice: Choice) -> tuple[Choice, bool]:
@@ -193,7 +195,7 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
     if turned is not None:
         name = f"turned_{about}"
         if here.chosen.get(name) is None:
-            st.warning(f"{escape_markdown(turned.text)} Turn them round?", icon=":material/swap_vert:")
+            st.warning(f"{escape_markdown(turned.text)} Reverse them?", icon=":material/swap_vert:")
         answer = st.radio(
             "The scores",
             list(TURN),
@@ -217,12 +219,14 @@ def choose_line(choice: Choice) -> tuple[Choice, bool]:
         **kept(name, here.chosen.get(name, proposed)),
     )
     if proposed != ONE_HALF:
-        st.caption(f"At {proposed:g} f says it as often as the record does; at one half, hardly ever or nearly always.")
+        st.caption(
+            f"At {proposed:g}, f says it as often as the record does; at one half, hardly ever or nearly always."
+        )
     choice = replace(choice, threshold=round(float(line), 3))
     if any(concern.kind == "worse" for concern in preview.concerns(choice)):
         name = f"worse_{about}_{choice.turned}"
         answered &= st.checkbox(
-            "f does worse than a constant: use it all the same", **kept(name, here.chosen.get(name, False))
+            "f does worse than always saying the same: use it anyway", **kept(name, here.chosen.get(name, False))
         )
     return choice, answered
 
@@ -237,11 +241,11 @@ def choose_features(taken: dict[str, str]) -> dict[str, Any]:
     free = [str(column) for column in here.frame.columns if column not in taken]
     place = st.container()
     rest = select(
-        "Columns that are not named below",
+        "All columns not named below",
         ["guess", "leave out"],
         "rest",
         "guess",
-        format_func={"guess": "are used as what they seem to be", "leave out": "are left out"}.get,
+        format_func={"guess": "use as guessed", "leave out": "leave out"}.get,
     )
     named = _named("features", KINDS, free, placeholder="No change")
     kinds = {
@@ -268,7 +272,7 @@ def _draw_columns(taken: dict[str, str], kinds: dict[str, str]) -> None:
         ]
         for name, row in guesses.iterrows()
     ]
-    headings = {"Column": "", "Use as": "", "Why": "", "Values": "different ones", "Missing": "rows", "Examples": ""}
+    headings = ["Column", "Use as", "Why", "Different values", "Missing rows", "Examples"]
     st.caption(f"The columns: {text}.")
     st.html(html_table(headings, rows, caption="The columns of the file", text=(1, 2, 5), tall=len(rows) > 15))
 
