@@ -9,7 +9,6 @@ from commod.charts import (
     MethodStyle,
     export_chart,
     palette,
-    plot_by_depth,
     plot_calibration,
     plot_changes,
     plot_contributions,
@@ -41,9 +40,7 @@ CHARTS = [
     (plot_paying, {"better": "better", "worse": "worse", "title": "People"}),
     (plot_limits, {**SPAN, "fairness_title": "P-Rule", "upward": True}),
     (plot_price, SPAN),
-    (plot_scatter, {"styles": STYLES, "x_title": "Changed (%)", "y_title": "Weights"}),
-    (plot_scatter, {"styles": STYLES, "x_title": "P", "y_title": "A", "percent": False, "zero": False, "joined": True}),
-    (plot_by_depth, {"styles": STYLES, "y_title": "F1"}),
+    (plot_scatter, {"styles": STYLES, "x_title": "P", "y_title": "A"}),
     (plot_record, {}),
 ]
 
