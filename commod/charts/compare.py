@@ -128,7 +128,7 @@ def plot_methods(
     frontiers = frontiers.mark_line(strokeWidth=1.6, opacity=0.75)
     frontiers = frontiers.encode(stroke=channels["stroke"], order=f"{axes[0]}:Q", **focus.of_lines())
     size = f"datum.chosen ? 260 : (datum.label == '{DEPLOYED}' ? 150 : (datum.id >= 0 ? 70 : 50))"
-    points = base.transform_filter(f"datum.label != '{REFERENCE}'").mark_point(strokeWidth=1.5)
+    points = base.transform_filter("isValid(datum.accuracy)").mark_point(strokeWidth=1.5)  # a reference has none
     points = points.transform_calculate(size=size, words=read_out("label", fairness_title))
     points = points.encode(**channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip, description="words:N")
     points = points.encode(**focus.of_points())

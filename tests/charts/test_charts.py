@@ -20,11 +20,10 @@ from commod.charts import (
     plot_who_changed,
 )
 from commod.charts.compare import spread_labels, with_labels
-from commod.charts.limits import plot_limits, plot_price
+from commod.charts.limits import plot_limits
 from commod.charts.people import plot_curve, plot_paying, plot_record, plot_two_groups
 
 STYLES = (MethodStyle("COMMOD", "#D55E00", "circle"), MethodStyle("Oracle ○", "#CC79A7", "square", hollow=True))
-SPAN = {"styles": STYLES, "low": 0.0, "high": 1.0, "most": 0.4}
 SEGMENTS = ("accuracy", "change_rate")
 CHARTS = [
     (plot_pareto, {}),
@@ -38,8 +37,7 @@ CHARTS = [
     (plot_calibration, {"styles": STYLES, "strong": "COMMOD"}),
     (plot_curve, {"x_title": "P", "y_title": "A", "deployed": "f", "here": "g", "asked": "path", "setting": "λ_fair"}),
     (plot_paying, {"better": "better", "worse": "worse", "title": "People"}),
-    (plot_limits, {**SPAN, "fairness_title": "P-Rule", "upward": True}),
-    (plot_price, SPAN),
+    (plot_limits, {"styles": STYLES, "strong": "COMMOD", "fairness_range": (0.0, 1.0), "upward": True}),
     (plot_scatter, {"styles": STYLES, "x_title": "P", "y_title": "A"}),
     (plot_record, {}),
 ]
