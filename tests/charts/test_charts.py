@@ -63,6 +63,16 @@ def test_axes_have_titles_and_data_come_from_outside(plot, options):
     assert any(titles)
 
 
+def test_the_picture_of_the_limits_has_every_selection_once_and_fairer_is_up():
+    given = {"styles": STYLES, "strong": "COMMOD", "fairness_range": (0.0, 0.6)}
+    for upward in (True, False):
+        spec = plot_limits(pd.DataFrame(), **given, upward=upward).to_dict()
+        assert all(len(param["views"]) == 1 for param in spec["params"])  # Vega refuses a second of the same name
+        region = spec["layer"][0]["encoding"]
+        assert region["y2"]["datum"] == (0.0 if upward else 0.6)
+        assert region["y"]["scale"]["reverse"] == (not upward)
+
+
 def test_people_in_rows_have_no_axes():
     assert (
         plot_two_groups(pd.DataFrame(), right="right", wrong="wrong", no="no").to_dict()["encoding"]["x"]["axis"]
