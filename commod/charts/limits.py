@@ -10,7 +10,7 @@ from commod.charts import palette
 from commod.charts.compare import DEPLOYED, MethodStyle, plot_methods
 from commod.charts.parts import tips
 
-BOUND = "#7B8794"
+BOUND = "#71808D"
 BOUND_STYLE = MethodStyle("Limit", BOUND, "stroke")
 BLIND_STYLE = MethodStyle("Limit, group not shown", BOUND, "dotted")
 
@@ -45,7 +45,7 @@ def plot_limits(
     interval = blind.mark_area(color=BOUND, opacity=0.2, clip=True, aria=False)
     interval = interval.encode(y=alt.Y("low:Q", scale=y["scale"], axis=y["axis"], title=y["title"]), y2="high:Q")
     dotted = blind.mark_line(color=BOUND, strokeWidth=2.4, strokeDash=[2, 3], clip=True).encode(tooltip=tooltip)
-    layers = [region, interval, edge, dotted]
+    layers, said = [region, interval, edge, dotted], []
     level, budget = of_kind("level").encode(y=y), of_kind("budget").encode(x=x)
     for asked, place, dy in (
         (level, {"x": alt.value("width")}, 8),
@@ -54,9 +54,11 @@ def plot_limits(
         layers.append(asked.mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False))
         name = asked.mark_text(align="right", dx=-5, dy=dy, fontSize=12, color=palette.FRONTIER, aria=False)
         layers.append(name.encode(text="name:N", **place))
-    here = alt.Chart().transform_filter(f"datum.chosen || datum.label == '{DEPLOYED}'").encode(x=x, y=y)
-    here = here.mark_text(align="left", dx=11, dy=9, fontSize=13, fontWeight=600, aria=False)
-    colour = alt.condition("datum.chosen", alt.value(palette.G), alt.value(palette.FRONTIER))
-    here = here.transform_calculate(said="datum.chosen ? 'g' : 'f'").encode(text="said:N", color=colour)
+    for where, name, colour, place in (  # g may be f
+        (f"datum.label == '{DEPLOYED}'", "f", palette.FRONTIER, {"dx": 13, "dy": 10}),
+        ("datum.chosen", "g", palette.G, {"dy": -17}),
+    ):
+        here = alt.Chart().transform_filter(where).encode(x=x, y=y)
+        said.append(here.mark_text(text=name, color=colour, fontSize=13, fontWeight=600, aria=False, **place))
     whole = {"params": methods.params, "height": methods.height, "padding": methods.padding}
-    return alt.layer(*layers, *methods.layer, here, data=frame).properties(**whole)
+    return alt.layer(*layers, *methods.layer, *said, data=frame).properties(**whole)
