@@ -1,5 +1,5 @@
-"""Paper: every table and figure of the paper recomputed, the printed numbers beside ours."""
+"""Paper: Table 1 of the paper recomputed, the printed numbers next to ours."""
 
-from commod.dashboard.pages.paper.page import show
+from commod.dashboard.pages.paper import show
 
 show()

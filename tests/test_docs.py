@@ -56,18 +56,30 @@ def test_the_reference_has_every_public_name_with_a_docstring():
         assert not [each for each in public if callable(each) and not inspect.getdoc(each)], name
 
 
-def test_the_tutorial_runs(capsys):
-    cells = json.loads((ROOT / "docs" / "tutorial.ipynb").read_text())["cells"]
+def run_notebook(name, capsys):
+    """Run the cells; return what they define, and check what they print."""
+    cells = json.loads((ROOT / "docs" / name).read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     names, renderer = {}, alt.renderers.active
     try:
         for cell in code:
-            exec(compile("".join(cell["source"]), "tutorial", "exec"), names)
+            exec(compile("".join(cell["source"]), name, "exec"), names)
     finally:
         alt.renderers.enable(renderer)
     printed = [line for cell in code for out in cell["outputs"] if "text" in out for line in out["text"]]
     assert capsys.readouterr().out == "".join(printed), "run its cells again (docs/contributing.md)"
+    return names
+
+
+def test_the_tutorial_runs(capsys):
+    names = run_notebook("tutorial.ipynb", capsys)
     assert names["trade_off"].groupby("update")["p_rule"].max().gt(0.9).all()
+
+
+def test_the_figures_of_the_paper_are_drawn(capsys):
+    table = run_notebook("paper.ipynb", capsys)["table"]
+    assert len(table) == 12
+    assert (table["r_squared"] < table["printed"]).sum() > 6
 
 
 def test_no_line_of_the_documents_is_too_long():

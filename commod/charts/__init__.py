@@ -8,7 +8,6 @@ with needs_extra("commod.charts", "app"):
 from commod.charts import palette
 from commod.charts.compare import (
     MethodStyle,
-    plot_by_depth,
     plot_calibration,
     plot_methods,
     plot_overlap,
@@ -26,7 +25,6 @@ __all__ = [
     "MethodStyle",
     "export_chart",
     "palette",
-    "plot_by_depth",
     "plot_calibration",
     "plot_changes",
     "plot_contributions",

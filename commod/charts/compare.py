@@ -49,11 +49,11 @@ class MethodStyle:
 DEPLOYED_STYLE = MethodStyle(DEPLOYED, palette.FRONTIER, "diamond")
 
 
-def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool, columns: int = 2) -> dict[str, Any]:
-    """Stroke, fill and shape by method, for an encoding; `columns`: of the legend."""
+def method_channels(styles: tuple[MethodStyle, ...], *, legend: bool) -> dict[str, Any]:
+    """Stroke, fill and shape by method, for an encoding."""
     labels, colours, shapes = ([getattr(each, name) for each in styles] for name in ("label", "colour", "shape"))
     fills = ["transparent" if style.hollow else style.colour for style in styles]
-    shown = legend_below(columns, labelLimit=0, symbolSize=90) if legend else None
+    shown = legend_below(1, labelLimit=0, symbolSize=90) if legend else None
     return outlined("label:N", labels, colours, fills, shapes, shown)
 
 
@@ -128,7 +128,7 @@ def plot_methods(
     frontiers = frontiers.mark_line(strokeWidth=1.6, opacity=0.75)
     frontiers = frontiers.encode(stroke=channels["stroke"], order=f"{axes[0]}:Q", **focus.of_lines())
     size = f"datum.chosen ? 260 : (datum.label == '{DEPLOYED}' ? 150 : (datum.id >= 0 ? 70 : 50))"
-    points = base.transform_filter(f"datum.label != '{REFERENCE}'").mark_point(strokeWidth=1.5)
+    points = base.transform_filter("isValid(datum.accuracy)").mark_point(strokeWidth=1.5)  # a reference has none
     points = points.transform_calculate(size=size, words=read_out("label", fairness_title))
     points = points.encode(**channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip, description="words:N")
     points = points.encode(**focus.of_points())
@@ -351,49 +351,23 @@ def _squares(
     return alt.layer(squares, shown, data=frame).properties(height=alt.Step(34))
 
 
-def plot_scatter(
-    frame: pd.DataFrame,
-    *,
-    styles: tuple[MethodStyle, ...],
-    x_title: str,
-    y_title: str,
-    percent: bool = True,
-    zero: bool = True,
-    joined: bool = False,
-    columns: int = 2,
-) -> alt.Chart | alt.LayerChart:
-    """One point per model.
-
-    `frame`: ``label`` (of a style), ``x, y, settings``. `percent`: x is a share. `zero`: the axis of y begins at 0.
-    `joined`: the points of a label are joined, by ``order``. `columns`: of the legend.
-    """
+def plot_scatter(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], x_title: str, y_title: str) -> alt.LayerChart:
+    """One point per model, those of a label joined by ``order``: ``label`` (of a style), ``x, y, order, settings``."""
     # Padding would also begin below 0, where no figure can be.
     around, from_zero = alt.Scale(zero=False, padding=12), alt.Scale(zero=True, nice=True)
-    channels = method_channels(styles, legend=True, columns=columns)
-    points = alt.Chart().mark_point(size=90 if joined else 45, strokeWidth=1.5, opacity=0.85 if joined else 0.7)
+    channels = method_channels(styles, legend=True)
     figures = ("x:Q", x_title, ".3f"), ("y:Q", y_title, ".3f")
-    points = points.encode(
-        x=x_axis("x:Q", x_title, ".0%" if percent else ".2f", scale=around),
-        y=y_axis("y:Q", y_title, scale=from_zero if zero else around),
-        **channels,
-        tooltip=tips(("label:N", "Method"), ("settings:N", "Setting"), *figures),
+    points = (
+        alt.Chart()
+        .mark_point(size=90, strokeWidth=1.5, opacity=0.85)
+        .encode(
+            x=x_axis("x:Q", x_title, ".2f", scale=around),
+            y=y_axis("y:Q", y_title, scale=from_zero),
+            **channels,
+            tooltip=tips(("label:N", "Method"), ("settings:N", "Setting"), *figures),
+        )
     )
-    if not joined:
-        return points.properties(height=340, data=frame)
     lines = alt.Chart().mark_line(strokeWidth=1.5, aria=False)
     lines = lines.encode(x="x:Q", y="y:Q", stroke=channels["stroke"], order="order:Q")
     room = {"top": 5, "left": 5, "right": 15, "bottom": 5}  # for the last number of the axis
-    return alt.layer(lines, points, data=frame).properties(height=340 if columns > 1 else 430, padding=room)
-
-
-def plot_by_depth(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], y_title: str) -> alt.LayerChart:
-    """Means by depth of a tree, with one standard deviation to either side: ``label, depth, mean, low, high``."""
-    channels = method_channels(styles, legend=True)
-    x = alt.X("depth:O", title="Depth of the tree (questions asked)", axis=alt.Axis(labelAngle=0))
-    y = y_axis("mean:Q", y_title, scale=alt.Scale(domain=[0, 1]))
-    tooltip = tips(("label:N", "Method"), ("depth:O", "Depth"), ("mean:Q", y_title, ".2f"))
-    base = alt.Chart().encode(x=x, y=y, stroke=channels["stroke"])
-    spread = base.mark_rule(strokeWidth=1.5, aria=False).encode(y=alt.Y("low:Q", title=y_title), y2="high:Q")
-    lines = base.mark_line(strokeWidth=1.6).encode(order="depth:Q")
-    points = base.mark_point(size=55, strokeWidth=1.5).encode(**channels, tooltip=tooltip)
-    return alt.layer(spread, lines, points, data=frame).properties(height=340)
+    return alt.layer(lines, points, data=frame).properties(height=430, padding=room)

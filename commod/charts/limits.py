@@ -1,109 +1,64 @@
-"""What can be reached with few changes, and what models reach of it."""
+"""What can be reached with few changes, and what methods reach of it."""
 
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from commod.charts import palette
-from commod.charts.compare import DEPLOYED_STYLE, MethodStyle, method_channels
-from commod.charts.parts import tips, x_axis, y_axis
+from commod.charts.compare import DEPLOYED, MethodStyle, plot_methods
+from commod.charts.parts import tips
 
-BOUND = "#5B6C8F"
-# Around a picture: the last label of an axis ends beyond it.
-ROOM = {"top": 10, "left": 5, "right": 12, "bottom": 5}
-CURRENT_STYLE = MethodStyle("g, this setting", palette.G, "circle")
-BLIND_STYLE = MethodStyle("Limit if the group is guessed, with interval", BOUND, "dotted")
-BOUND_STYLE = MethodStyle("Limit of any rule", BOUND, "stroke")
-OWN_STYLE = MethodStyle("Fairest {} model so far", palette.COMMOD, "steps")
-ASKED_STYLE = MethodStyle("What you ask for", palette.FRONTIER, "dashed")
-# By what is known when flips are chosen.
-PRICES = {
-    "labels": MethodStyle("Best in hindsight: group and record known", BOUND, "stroke"),
-    "scores": MethodStyle("Best by f's scores: group known", BOUND, "dotted"),
-}
-
-
-def _changes(most: float) -> Any:
-    return x_axis(
-        "change_rate:Q", "Decisions changed (% of test)", ".0%", ticks=6, scale=alt.Scale(domain=[0, most], nice=False)
-    )
-
-
-def _tips(column: str, title: str, form: str) -> list[alt.Tooltip]:
-    changed = "change_rate:Q", "Decisions changed", ".1%"
-    return tips(("label:N", "Model"), ("settings:N", "Setting"), changed, (column, title, form))
-
-
-def _of_kind(kind: str) -> alt.Chart:
-    return alt.Chart().transform_filter(f"datum.kind == '{kind}'")
-
-
-def _dashed(kind: str) -> alt.Chart:
-    return _of_kind(kind).mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False)
-
-
-def _points(x: Any, y: Any, styles: tuple[MethodStyle, ...], tooltip: list[Any]) -> alt.Chart:
-    channels = method_channels((*styles, CURRENT_STYLE, DEPLOYED_STYLE), legend=False)
-    points = _of_kind("model").transform_calculate(
-        size=f"datum.label == '{CURRENT_STYLE.label}' ? 260 : (datum.label == '{DEPLOYED_STYLE.label}' ? 150 : 45)",
-        words="datum.label + ', changed: ' + format(datum.change_rate, '.3f') + ', ' + datum.settings",
-    )
-    points = points.mark_point(strokeWidth=1.5, opacity=0.85).encode(x=x, y=y, tooltip=tooltip, description="words:N")
-    return points.encode(**channels, size=alt.Size("size:Q", scale=None))
+BOUND = "#71808D"
+BOUND_STYLE = MethodStyle("Limit", BOUND, "stroke")
+BLIND_STYLE = MethodStyle("Limit, group not shown", BOUND, "dotted")
 
 
 def plot_limits(
     frame: pd.DataFrame,
     *,
     styles: tuple[MethodStyle, ...],
-    fairness_title: str,
-    low: float,
-    high: float,
-    most: float,
+    fairness_range: tuple[float, float],
     upward: bool,
+    **more: Any,
 ) -> alt.LayerChart:
-    """Fairness against changes: the exact bound, COMMOD's frontier, and models.
+    """Fairness against changes: the limits, each method's fairest models as in `plot_methods`, and what is asked for.
 
-    `frame`: ``kind`` ("bound", "blind", "frontier", "model", "budget", "level"), ``label`` (of a model, that
-    of its style), ``change_rate, fairness, settings`` and for "blind" ``low, high``. `low`, `high`, `most`: ends of the
-    axes of fairness and changes. `upward`: whether more is fairer.
+    `frame`: the rows of `plot_methods` for f and models; those of the limits, with ``kind`` ("bound" or "blind", with
+    ``low, high``) and the ``label`` of their style; and ``name`` with ``fairness`` ("level") or ``change_rate``
+    ("budget"). `fairness_range`, `upward` and `more`: as for `plot_methods`.
     """
-    x = _changes(most)
+    more |= {"axes": ("change_rate", "fairness"), "fairness_range": fairness_range, "upward": upward}
+    marked = tuple(replace(style, shape="stroke") for style in (BOUND_STYLE, BLIND_STYLE))
+    methods = plot_methods(pd.DataFrame(), styles=(*marked, *styles), **more)
+    x, y = methods.layer[0].encoding.x, methods.layer[0].encoding.y
 
-    def fair(column: str) -> Any:
-        return y_axis(f"{column}:Q", fairness_title, ".2f", ticks=6, scale=alt.Scale(domain=[low, high], nice=False))
+    def of_kind(kind: str) -> alt.Chart:
+        return alt.Chart().transform_filter(f"datum.kind == '{kind}'")
 
-    y = fair("fairness")
-    tooltip = _tips("fairness:Q", fairness_title, ".3f")
-    bound, blind = (_of_kind(kind).encode(x=x, y=y) for kind in ("bound", "blind"))
-    region = bound.mark_area(color=BOUND, opacity=0.16, clip=True).encode(y2=alt.Y2Datum(low if upward else high))
-    edge = bound.mark_line(color=BOUND, strokeWidth=2.4, clip=True).encode(tooltip=tooltip[2:])
-    interval = blind.mark_area(color=BOUND, opacity=0.2, clip=True, aria=False).encode(y=fair("low"), y2="high:Q")
-    untold = blind.mark_line(color=BOUND, strokeWidth=2.4, strokeDash=[2, 3], clip=True).encode(tooltip=tooltip[2:])
-    steps = _of_kind("frontier").mark_line(color=palette.COMMOD, strokeWidth=2, interpolate="step-after", clip=True)
-    frontier, level, budget = steps.encode(x=x, y=y), _dashed("level").encode(y=y), _dashed("budget").encode(x=x)
-    layers = (region, interval, edge, untold, budget, level, frontier, _points(x, y, styles, tooltip))
-    return alt.layer(*layers, data=frame).properties(height=430, padding=ROOM)
-
-
-def plot_price(
-    frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], low: float, high: float, most: float
-) -> alt.LayerChart:
-    """Accuracy against changes at one level of fairness: the best there is, and models that are fair enough.
-
-    `frame`: ``kind`` (a key of `PRICES`, "model" or "budget"), ``label, change_rate, difference`` (of accuracy to f's),
-    ``settings``. `low`, `high`: ends of the axis of accuracy.
-    """
-    x = _changes(most)
-    points = "datum.value == 0 ? '0' : format(datum.value * 100, '+.0f')"
-    scale = alt.Scale(domain=[low, high], nice=False)
-    y = y_axis("difference:Q", "Accuracy minus f's (percentage points)", ticks=6, scale=scale, labelExpr=points)
-    tooltip = _tips("difference:Q", "Accuracy minus f's", "+.1%")
-    dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=list(PRICES), range=[[1, 0], [2, 2]]), legend=None)
-    curves = alt.Chart().transform_filter("datum.kind == 'labels' || datum.kind == 'scores'")
-    curves = curves.mark_line(color=BOUND, strokeWidth=2.4, clip=True)
-    curves = curves.encode(x=x, y=y, strokeDash=dash, tooltip=tooltip[2:])
-    zero = _of_kind("budget").mark_rule(color=palette.FRONTIER, opacity=0.6, aria=False).encode(y=alt.YDatum(0.0))
-    layers = (zero, curves, _dashed("budget").encode(x=x), _points(x, y, styles, tooltip))
-    return alt.layer(*layers, data=frame).properties(height=330, padding=ROOM)
+    tooltip = tips(("label:N", ""), ("change_rate:Q", "Decisions changed", ".1%"), ("fairness:Q", "Fairness", ".3f"))
+    bound, blind = (of_kind(kind).encode(x=x, y=y) for kind in ("bound", "blind"))
+    region = bound.mark_area(color=BOUND, opacity=0.12, clip=True, aria=False)
+    region = region.encode(y2=alt.Y2Datum(fairness_range[0 if upward else 1]))
+    edge = bound.mark_line(color=BOUND, strokeWidth=2.4, clip=True).encode(tooltip=tooltip)
+    interval = blind.mark_area(color=BOUND, opacity=0.2, clip=True, aria=False)
+    interval = interval.encode(y=alt.Y("low:Q", scale=y["scale"], axis=y["axis"], title=y["title"]), y2="high:Q")
+    dotted = blind.mark_line(color=BOUND, strokeWidth=2.4, strokeDash=[2, 3], clip=True).encode(tooltip=tooltip)
+    layers, said = [region, interval, edge, dotted], []
+    level, budget = of_kind("level").encode(y=y), of_kind("budget").encode(x=x)
+    for asked, place, dy in (
+        (level, {"x": alt.value("width")}, 8),
+        (budget, {"y": alt.value("height")}, -8),
+    ):
+        layers.append(asked.mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False))
+        name = asked.mark_text(align="right", dx=-5, dy=dy, fontSize=12, color=palette.FRONTIER, aria=False)
+        layers.append(name.encode(text="name:N", **place))
+    for where, name, colour, place in (  # g may be f
+        (f"datum.label == '{DEPLOYED}'", "f", palette.FRONTIER, {"dx": 13, "dy": 10}),
+        ("datum.chosen", "g", palette.G, {"dy": -17}),
+    ):
+        here = alt.Chart().transform_filter(where).encode(x=x, y=y)
+        said.append(here.mark_text(text=name, color=colour, fontSize=13, fontWeight=600, aria=False, **place))
+    whole = {"params": methods.params, "height": methods.height, "padding": methods.padding}
+    return alt.layer(*layers, *methods.layer, *said, data=frame).properties(**whole)

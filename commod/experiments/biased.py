@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from commod.experiments.scene import Scene
-from commod.experiments.sweep import Sweep
 from commod.metrics.counts import Counts, counts_of_codes
 from commod.metrics.figures import key_figures_of
 
@@ -52,30 +51,10 @@ def if_missed(counts: Counts, group: int, favourable: int, missed: float) -> Cou
     return found
 
 
-def scene_if_missed(scene: Scene, missed: float) -> Scene:
-    """The scene with as many test labels mended as `if_missed` expects: those that f scores best."""
-    good = scene.task.spec.favourable
-    y, own = scene.test.y.to_numpy().copy(), scene.test.sensitive.to_numpy() == disadvantaged(scene)
-    score = scene.logit_test if good == 1 else -scene.logit_test
-    for decision in (0, 1):
-        part = own & (scene.decisions_test == decision)
-        recorded = int((y[part] == good).sum())
-        more = round(min(recorded / (1.0 - missed), part.sum())) - recorded
-        rest = np.flatnonzero(part & (y != good))
-        y[rest[np.argsort(-score[rest], kind="stable")[:more]]] = good
-    return _with_labels(scene, y)
-
-
 def scene_in_truth(scene: Scene) -> Scene | None:
     """The scene with the true test labels, if the data have them."""
     truth = scene.task.truth
     return None if truth is None else _with_labels(scene, truth.loc[scene.test.y.index].to_numpy())
-
-
-def sweep_if_missed(scene: Scene, sweep: Sweep, missed: float) -> Sweep:
-    """A sweep with the figures that its models would have."""
-    figures = pd.DataFrame([figures_if_missed(scene, model.decisions_test, missed) for model in sweep.models])
-    return replace(sweep, points=sweep.points.assign(**figures[[*figures.columns.intersection(sweep.points.columns)]]))
 
 
 def _with_labels(scene: Scene, y: np.ndarray) -> Scene:

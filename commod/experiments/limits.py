@@ -7,28 +7,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from commod.experiments.biased import scene_if_missed
 from commod.experiments.scene import Scene
 from commod.experiments.sweep import Report, fairness_gain
 from commod.metrics.figures import CRITERIA
 from commod.models.rescaler import acts_on_of
 from commod.theory import (
-    best_accuracy,
     best_curve,
     blind_curve,
     chance_of_group,
-    expected_accuracy,
     fails_from,
     fewest_to_reach,
     interventions_by_demand,
     switching_point,
 )
 
-# Of a curve that is drawn, and of a price that is computed.
-MAX_POINTS = 400
-PRICE_POINTS = 40
-# The table behind the price of equalized odds grows with the square of this.
-MAX_FLIPS_EO = 1200
 # With fewer test rows of a group nothing of it can be learnt.
 MIN_OF_GROUP = 20
 
@@ -51,15 +43,11 @@ class Limits:
         return float(self.curve["fairness"].to_numpy()[allowed][-1])
 
 
-def limits_of(
-    scene: Scene, fairness: str, direction: str = "both", missed: float = 0.0, *, most: float = 0.4
-) -> Limits:
+def limits_of(scene: Scene, fairness: str, direction: str = "both", *, most: float = 0.4) -> Limits:
     """The bound on the test rows, up to a share `most` of decisions changed.
 
-    The switching point and the propositions are for both directions and two groups. `missed`: the share of favourable
-    outcomes that the record is assumed to miss of the disadvantaged group.
+    The switching point and the propositions are for both directions and two groups.
     """
-    scene = scene_if_missed(scene, missed) if missed else scene
     test, decided, n_groups = scene.test, scene.decisions_test, len(scene.task.groups)
     flips = int(most * len(test))
     criterion = CRITERIA[fairness]
@@ -142,55 +130,3 @@ def best_within(points: pd.DataFrame, fairness: str, change_rate: float) -> pd.S
     """Of models, the fairest that changes at most this share of decisions; None if there is none."""
     near = points[points["change_rate"] <= change_rate + 1e-12]
     return None if near.empty else near.loc[fairness_gain(near, fairness).idxmax()]
-
-
-def price_of(
-    scene: Scene, fairness: str, limit: float, most: float, direction: str = "both", missed: float = 0.0
-) -> pd.DataFrame:
-    """The best accuracy at a level of fairness, minus f's, by share of decisions changed.
-
-    Columns ``known`` ("labels": hindsight; "scores": what f's scores expect, only for demographic parity without
-    `missed`), ``change_rate, difference, people`` (test rows counted). Rows that miss the level are left out. Under
-    equalized odds at most `MAX_FLIPS_EO` changes are counted, on fewer test rows if need be.
-    """
-    scene = scene_if_missed(scene, missed) if missed else scene
-    test, decided, own = scene.test, scene.decisions_test, scene.scores_test
-    criterion = CRITERIA[fairness]
-    flips, most_counted = int(most * len(test)), MAX_FLIPS_EO if criterion.by_label else len(test)
-    curve = _curve(scene, fairness, flips, direction)
-    fair = criterion.is_met(curve["fairness"], limit)
-    if not fair.any():
-        return pd.DataFrame({"known": [], "change_rate": [], "difference": [], "people": []})
-    first = int(curve["changes"][fair].iloc[0])  # the fewest flips that are fair enough
-    if first > most_counted:
-        share = most_counted / flips
-        places = _alike(scene, share)
-        test, decided, own = test.take(places), decided[places], own[places]
-        first, flips = int(share * first), int(most * len(test))
-    changes = np.unique(np.linspace(first, min(flips, most_counted), PRICE_POINTS).round().astype(int))
-    frames = []
-    for known, scores in (("labels", None), ("scores", own)):
-        if known == "scores" and (criterion.by_label or missed):
-            continue
-        table = best_accuracy(
-            test.y,
-            decided,
-            sensitive_features=test.sensitive,
-            changes=changes,
-            limit=limit,
-            fairness=fairness,
-            scores=scores,
-            threshold=scene.threshold,
-            acts_on=acts_on_of(direction, scene.task.spec.favourable),
-        )
-        expected = expected_accuracy(own, decided, scene.threshold)
-        start = expected.mean() if known == "scores" else (decided == test.y).mean()
-        frames.append(table.assign(known=known, difference=table["accuracy"] - start, people=len(test)))
-    return pd.concat(frames).dropna(subset=["difference"])[["known", "change_rate", "difference", "people"]]
-
-
-def _alike(scene: Scene, share: float) -> np.ndarray:
-    """Places of a share of the test rows, the same of each group, label and decision: counts are all that matters."""
-    cell = 4 * scene.test.sensitive.to_numpy() + 2 * scene.test.y.to_numpy() + scene.decisions_test
-    found = [np.flatnonzero(cell == code) for code in np.unique(cell)]
-    return np.sort(np.concatenate([rows[: round(share * len(rows))] for rows in found]))

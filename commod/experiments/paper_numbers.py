@@ -1,4 +1,4 @@
-"""The numbers that the paper prints: the only figures of the Paper page that are typed by hand."""
+"""The numbers that the paper prints: the only ones typed by hand."""
 
 # Cells of Table 1, (fairness quartile, accuracy quartile), in the order printed.
 TABLE1_CELLS = ((1, 3), (1, 4), (2, 2), (2, 3), (3, 2), (4, 1), (4, 2))
@@ -22,14 +22,6 @@ TABLE1: dict[str, dict[str, tuple[float | None, ...]]] = {
         "frappe": (None, 0.18, 0.24, None, 0.21, 0.28, None),
         "commod": (0.05, 0.01, 0.09, 0.09, 0.05, 0.20, 0.06),
     },
-}
-
-# P-Rule or disparate mistreatment, and accuracy, of the black box f, a logistic regression (App. C.4 and C.5).
-BLACK_BOX = {
-    ("law_school", "demographic_parity"): (0.2764, 0.7970),
-    ("law_school", "equalized_odds"): (0.4935, 0.7970),
-    ("compas", "demographic_parity"): (0.6310, 0.6580),
-    ("compas", "equalized_odds"): (0.2828, 0.6580),
 }
 
 # R² of the regressions of change rate, accuracy and fairness of g on f's figures and the λ's (Sec. 6.4).

@@ -65,7 +65,7 @@ def two_group_counts(y_true: Any, y_pred: Any, sensitive_features: Any) -> Ints:
     crowd = counts_by_group(y_true, y_pred, sensitive_features)
     if len(crowd.groups) != 2:
         raise ValueError(
-            f"The paper's propositions, and the price of equalized odds, are of two groups, found {len(crowd.groups)}: "
+            f"The paper's propositions are of two groups, found {len(crowd.groups)}: "
             f"{crowd.groups[:5]}. Choose two of them."
         )
     return crowd.counts

@@ -87,7 +87,10 @@ def pages(browser, address, folder, rows):
     """Seconds from a click on Limits, and in another session on Compare, to the first picture and the last section."""
     path = Path(folder) / "bank.csv"
     bank(rows).to_csv(path, index=False)
-    asked = {"Limits": ("How few changes", "The price of"), "Compare": ("Which method changes", "Take it away")}
+    asked = {
+        "Limits": ("How few changes", "Why not fair in every sense"),
+        "Compare": ("Which method changes", "Take it away"),
+    }
     for name, (title, last) in asked.items():
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{address}/your_data")

@@ -9,7 +9,6 @@ from commod.charts import (
     MethodStyle,
     export_chart,
     palette,
-    plot_by_depth,
     plot_calibration,
     plot_changes,
     plot_contributions,
@@ -21,11 +20,10 @@ from commod.charts import (
     plot_who_changed,
 )
 from commod.charts.compare import spread_labels, with_labels
-from commod.charts.limits import plot_limits, plot_price
+from commod.charts.limits import plot_limits
 from commod.charts.people import plot_curve, plot_paying, plot_record, plot_two_groups
 
 STYLES = (MethodStyle("COMMOD", "#D55E00", "circle"), MethodStyle("Oracle ○", "#CC79A7", "square", hollow=True))
-SPAN = {"styles": STYLES, "low": 0.0, "high": 1.0, "most": 0.4}
 SEGMENTS = ("accuracy", "change_rate")
 CHARTS = [
     (plot_pareto, {}),
@@ -39,11 +37,8 @@ CHARTS = [
     (plot_calibration, {"styles": STYLES, "strong": "COMMOD"}),
     (plot_curve, {"x_title": "P", "y_title": "A", "deployed": "f", "here": "g", "asked": "path", "setting": "λ_fair"}),
     (plot_paying, {"better": "better", "worse": "worse", "title": "People"}),
-    (plot_limits, {**SPAN, "fairness_title": "P-Rule", "upward": True}),
-    (plot_price, SPAN),
-    (plot_scatter, {"styles": STYLES, "x_title": "Changed (%)", "y_title": "Weights"}),
-    (plot_scatter, {"styles": STYLES, "x_title": "P", "y_title": "A", "percent": False, "zero": False, "joined": True}),
-    (plot_by_depth, {"styles": STYLES, "y_title": "F1"}),
+    (plot_limits, {"styles": STYLES, "strong": "COMMOD", "fairness_range": (0.0, 1.0), "upward": True}),
+    (plot_scatter, {"styles": STYLES, "x_title": "P", "y_title": "A"}),
     (plot_record, {}),
 ]
 
@@ -66,6 +61,16 @@ def test_axes_have_titles_and_data_come_from_outside(plot, options):
         assert part is spec or "data" not in part, "a layer with data of its own could not be redrawn"
     titles = [p["encoding"][a].get("title") for p in walk(spec) for a in ("x", "y") if a in p.get("encoding", {})]
     assert any(titles)
+
+
+def test_the_picture_of_the_limits_has_every_selection_once_and_fairer_is_up():
+    given = {"styles": STYLES, "strong": "COMMOD", "fairness_range": (0.0, 0.6)}
+    for upward in (True, False):
+        spec = plot_limits(pd.DataFrame(), **given, upward=upward).to_dict()
+        assert all(len(param["views"]) == 1 for param in spec["params"])  # Vega refuses a second of the same name
+        region = spec["layer"][0]["encoding"]
+        assert region["y2"]["datum"] == (0.0 if upward else 0.6)
+        assert region["y"]["scale"]["reverse"] == (not upward)
 
 
 def test_people_in_rows_have_no_axes():

@@ -227,7 +227,7 @@ def test_the_lesson_says_which_of_its_files_is_damaged_and_the_paper_needs_none(
         assert not app.button(key="next").disabled
     paper = fine(run("pages/paper.py"))
     assert not paper.warning
-    assert "A small tree is asked who changed" in told(paper)
+    assert "COMMOD changes the fewest decisions in" in told(paper)
 
 
 def test_a_lesson_goes_on_with_the_steps_whose_file_is_sound(data_copy):

@@ -22,7 +22,7 @@ COMPUTED = {
     "pages/what_if.py": ({}, {"fit_on_path", "ranges_of"}),
     "pages/limits.py": (
         {"methods": "lpp"},
-        {"fit_on_path", "limits_of", "blind_limits_of", "interventions_of", "price_of", "sweep_method"},
+        {"fit_on_path", "limits_of", "blind_limits_of", "interventions_of", "collapses_of", "sweep_method"},
     ),
     "pages/compare.py": (
         {"methods": "commod,oracle_roc"},

@@ -11,12 +11,9 @@ from commod.experiments.biased import (
     disadvantaged,
     figures_if_missed,
     if_missed,
-    scene_if_missed,
     scene_in_truth,
     shares_to_ask,
-    sweep_if_missed,
 )
-from commod.experiments.limits import limits_of, price_of
 from commod.experiments.refits import N_SPLITS, drawn_anew
 from commod.experiments.scene import prepare
 from commod.experiments.sweep import Cell, fit_cell
@@ -94,33 +91,6 @@ def test_on_the_ratings_the_right_share_comes_nearer_to_the_truth(ratings):
     for name in ("accuracy", "right"):
         assert abs(mended[name] - true[name]) < 0.5 * abs(record[name] - true[name])
     assert true["right"] > record["right"]
-
-
-def test_limits_of_mended_labels_agree_with_the_counts(ratings):
-    scene, _ = ratings
-    mended = scene_if_missed(scene, MISSED)
-    before = scene.decisions_test
-    rows = counts_of_codes(mended.test.sensitive, 2, mended.test.y, before, before)
-    group = disadvantaged(scene)
-    expected = if_missed(counts_of_codes(scene.test.sensitive, 2, scene.test.y, before, before), group, 1, MISSED)
-    assert np.abs(rows - expected).max() <= 0.5  # rounded to people
-    dp, same = (limits_of(scene, "demographic_parity", "both", missed) for missed in (0.0, MISSED))
-    pd.testing.assert_frame_equal(dp.curve, same.curve)  # it counts decisions
-    eo, other = (limits_of(scene, "equalized_odds", "both", missed) for missed in (0.0, MISSED))
-    assert eo.at(0.0) != other.at(0.0)
-    assert other.at(0.0) == pytest.approx(figures_if_missed(scene, before, MISSED)["dm"], abs=0.005)
-    assert set(price_of(scene, "demographic_parity", 0.9, 0.3, "both", MISSED)["known"]) == {"labels"}
-
-
-def test_a_sweep_has_the_figures_that_its_models_would_have(ratings):
-    from commod.experiments.sweep import Sweep
-
-    scene, model = ratings
-    figures = scene.figures(model.decisions_test)
-    sweep = Sweep("commod", (model,), pd.DataFrame([figures | {"method": "commod"}]))
-    found = sweep_if_missed(scene, sweep, MISSED).points.iloc[0]
-    assert found["accuracy"] == figures_if_missed(scene, model.decisions_test, MISSED)["accuracy"]
-    assert (found["method"], found["p_rule"]) == ("commod", figures["p_rule"])
 
 
 def test_no_more_can_be_missing_than_the_record_leaves_room_for(ratings):

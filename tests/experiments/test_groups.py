@@ -9,7 +9,7 @@ import pytest
 from commod.datasets import Feature, Task, TaskSpec, add_task
 from commod.experiments import compare, prepare, sweep_method
 from commod.experiments.grid import grid_of
-from commod.experiments.limits import limits_of, price_of
+from commod.experiments.limits import limits_of
 from commod.experiments.match import match_models
 from commod.experiments.refits import refit
 from commod.experiments.search import effective_weight
@@ -86,13 +86,6 @@ def test_the_limits_start_at_f_and_no_model_gets_beyond(case, fairness):
     for row in points.itertuples():
         if row.change_rate <= 0.4:
             assert sign * getattr(row, "p_rule" if fairness == DP else "dm") <= sign * limits.at(row.change_rate) + 0.01
-
-
-@pytest.mark.parametrize(("fairness", "level"), [(DP, 0.7), (EO, 0.4)])
-def test_a_price_of_fairness(fairness, level):
-    price = price_of(scene(), fairness, level, 0.3)
-    assert (price.groupby("known")["difference"].is_monotonic_increasing).all()
-    assert set(price["known"]) == ({"labels", "scores"} if fairness == DP else {"labels"})
 
 
 @pytest.mark.slow

@@ -165,7 +165,6 @@ start = Computation(suited_start, Priority.SEARCH)
 limits = Computation(exact.limits_of)
 blind_limits = Computation(exact.blind_limits_of, Priority.SEARCH)
 interventions = Computation(exact.interventions_of)
-price = Computation(exact.price_of)
 fewest_at = Computation(exact.fewest_at_levels)
 
 # ---- methods ----

@@ -155,9 +155,7 @@ _GLYPHS = {
     "wedge": "M0 -6L3.5 5H-3.5Z",
     "stroke": "M-7 0H7",
     "dotted": "M-7 0h2m2 0h2m2 0h2m2 0h2",
-    "dashed": "M-7 0h5.5m3 0h5.5",
     "upright": "M0 -7V7",
-    "steps": "M-7 4H-2V-1H3V-6H7",
 }
 
 
@@ -170,7 +168,7 @@ def html_legend(styles: Sequence[MethodStyle], *, window: Literal["", "narrow", 
 @lru_cache
 def _picture(shape: str, colour: str, *, hollow: bool) -> str:
     """A mark as a picture in an address: Streamlit takes drawings out of HTML, but not pictures."""
-    return _address(piece("glyph", _GLYPHS[shape], colour, "none" if hollow or shape == "steps" else colour))
+    return _address(piece("glyph", _GLYPHS[shape], colour, "none" if hollow else colour))
 
 
 @lru_cache

@@ -162,7 +162,7 @@ def draw_certainty(result: FitResult) -> None:
 _missed: PageState[float] = PageState("missed", float)
 
 
-def ask_missed(result: FitResult) -> float:
+def _ask_missed(result: FitResult) -> float:
     """The slider; 0 where the record leaves no room for a question."""
     task = result.task
     shares: list[float] = result.keep("shares to ask", lambda: shares_to_ask(result.scene))
@@ -184,7 +184,7 @@ def ask_missed(result: FitResult) -> float:
 
 def draw_biased(result: FitResult) -> None:
     """The question with its slider, and the figures by the record, if so, and in truth where that is known."""
-    missed, scene = ask_missed(result), result.scene
+    missed, scene = _ask_missed(result), result.scene
     worlds = {say("biased.record"): (scene, 0.0)}
     if missed:
         worlds[say("biased.missed", share=f"{missed:.0%}")] = (scene, missed)

@@ -33,9 +33,9 @@ from commod.models.competitors.registry import two_groups_in_words
 # What limits COMMOD's update, as `commod.experiments.sweep.lines_of` takes it.
 Form = tuple[tuple[str, Any], ...]
 # What the paper compares, COMMOD counting decisions, and the Bayes rule of the paper's theory; the others are one click
-# away. On Limits: COMMOD, and what takes a few seconds.
+# away. On Limits: COMMOD, and one of the others.
 USUAL = ("commod", "commod_decisions", "adv_debias", "frappe", "lpp", "oracle_lpp", "oracle_roc", "hardt", "bayes")
-QUICK = ("commod", "commod_decisions", "lpp", "oracle_lpp", "oracle")
+QUICK = ("commod", "commod_decisions", "lpp")
 
 
 @dataclass
@@ -277,8 +277,8 @@ def sweep_of(name: str, settings: Settings, form: Form = (), *, tuned: bool = Fa
 def usual_sweeps(settings: Settings) -> list[ComputeTask]:
     """What Compare and Limits ask for if nobody has chosen anything, as they order it."""
     of_criterion = available_methods(settings.fairness, len(load_task(settings.task_name).groups))
-    names = first_ours(name for name in dict.fromkeys((*USUAL, *QUICK)) if name in of_criterion)
-    return [tasks.blind_limits(settings), *(sweep_of(name, settings, tuned=name in USUAL) for name in names)]
+    names = first_ours(name for name in USUAL if name in of_criterion)
+    return [tasks.blind_limits(settings), *(sweep_of(name, settings, tuned=True) for name in names)]
 
 
 def own_sweep(settings: Settings) -> ComputeTask:

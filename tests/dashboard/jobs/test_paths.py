@@ -144,7 +144,7 @@ def test_every_path_is_precomputed_once_first_those_that_one_slider_leads_to():
 
 def test_what_other_pages_ask_for_follows_the_first_path_and_is_theirs(monkeypatch):
     asked = usual_sweeps(SETTINGS)
-    assert [task.kind for task in asked] == ["blind_limits_of"] + ["sweep_method"] * 10
+    assert [task.kind for task in asked] == ["blind_limits_of"] + ["sweep_method"] * 9
     assert {task.about[1] for task in asked[1:3]} == {"commod", "commod_decisions"}
     assert asked[-1].about[1] == "adv_debias"
     own, *wanted = paths.paths_from(SETTINGS, asked)

@@ -289,65 +289,48 @@ def test_the_data_page_keeps_the_link():
     assert app.query_params["data"] == "compas"
 
 
-@pytest.mark.slow
-def test_the_paper_page_puts_printed_numbers_beside_ours(look):
-    printed = look("pages/paper.py")
-    assert printed.title[0].value == "The paper, recomputed"
-    assert "paper\u00a018%" in table(printed, 0)
-    assert [heading.value.split(":")[0] for heading in printed.header] == ["Table 1", "The other figures"]
-    assert not printed.warning
-
-
 @pytest.mark.slow  # the page is opened with other results below
-def test_the_paper_page_on_compas_and_for_equalized_odds():
+def test_the_paper_page_has_both_data_sets_and_criteria_and_keeps_them_in_its_link():
     app = fine(run("pages/paper.py").selectbox(key="paper_data").set_value("compas").run())
-    assert "paper\u00a020%" in table(app, 0)
+    assert "20%" in table(app, 0)
     again = fine(run("pages/paper.py", **dict(app.query_params)))
     assert table(again, 0) == table(app, 0)
     app = fine(app.selectbox(key="paper_criterion").set_value("equalized_odds").run())
     assert "paper" not in table(app, 0)
 
 
-@pytest.mark.slow
-def test_the_paper_page_puts_f_and_the_quartiles_beside_the_printed_ones(look):
-    rows = {row[0]: row[1:] for row in tables(look("pages/paper.py"))["f, and where the cells are cut"]}
-    assert rows["f, printed in App. C.4 and C.5"] == ["0.2764", "79.70%"]
-    assert rows["f, ours: mean of 5 splits, least and most"][0].startswith("0.28")
-    assert rows["The paper's quartiles of AdvDebias"] == ["0.5587, 0.7212, 0.8719", "67.09%, 72.94%, 75.50%"]
-    assert len(rows["Quartiles of our own AdvDebias"][0].split(", ")) == 3
-    rows = {row[0] for row in tables(fine(run("pages/paper.py", data="compas")))["f, and where the cells are cut"]}
-    assert "f, printed in Section 6.3" in rows
+def test_the_paper_page_puts_the_printed_numbers_next_to_ours(monkeypatch):
+    from commod.dashboard.pages import paper
+    from commod.experiments.paper_numbers import TABLE1
 
-
-def test_the_paper_page_marks_what_the_paper_does_not_have(monkeypatch):
-    from commod.dashboard.pages.paper import table as paper
-
-    read = paper.read
-    models, about = read("table1")
+    read = paper._read
+    models = read("table1")
     for frame, added in ((models[models["method"] != "bayes"], False), (models, True)):
-        monkeypatch.setattr(paper, "read", lambda name, frame=frame: (frame, about) if name == "table1" else read(name))
+        monkeypatch.setattr(paper, "_read", lambda name, frame=frame: frame if name == "table1" else read(name))
         paper._cells.cache_clear()
         app = fine(run("pages/paper.py"))
-        assert (f"Bayes rule{paper.ADDED}" in table(app, 0)) == added
+        rows = [*tables(app)["COMMOD and the best other method in each cell"]]
+        assert [row[2][:-1].partition("%")[0] for row in rows] == [
+            f"{100 * x:.0f}" for x in TABLE1["law_school"]["commod"]
+        ]
+        assert (f"Bayes rule{paper.ADDED}" in table(app, 1)) == added
     paper._cells.cache_clear()
 
 
 def test_the_paper_page_says_how_to_make_a_result_that_is_missing(monkeypatch, tmp_path):
-    from commod.dashboard.pages.paper import table as paper
+    from commod.dashboard.pages import paper
     from commod.experiments.results import write_result
 
-    whole = paper.read("table1")
+    whole = paper._read("table1")
     monkeypatch.setattr(paper, "results_directory", lambda: tmp_path)
-    paper.read.cache_clear()
-    app = run("pages/paper.py")
-    assert not app.exception
-    assert any("make it with 'python -m commod paper table1'" in warning.value for warning in app.warning)
-    write_result(whole[0][whole[0]["dataset"] == "compas"], tmp_path / "table1.parquet", {"splits": 5})
-    paper.read.cache_clear()
-    app = run("pages/paper.py")
-    paper.read.cache_clear()
-    assert not app.exception
-    assert any("made without Law School (balanced)" in warning.value for warning in app.warning)
+    for says in ("make it with 'python -m commod paper table1'", "made without Law School (balanced)"):
+        paper._read.cache_clear()
+        paper._cells.cache_clear()
+        app = fine(run("pages/paper.py"))
+        assert says in app.warning[0].value
+        write_result(whole[whole["dataset"] == "compas"], tmp_path / "table1.parquet", {"splits": 5})
+    paper._read.cache_clear()
+    paper._cells.cache_clear()
 
 
 def test_the_glossary_finds_what_is_typed_and_a_link_keeps_it():

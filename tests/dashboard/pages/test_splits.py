@@ -15,7 +15,6 @@ from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.model import known_splits
 from commod.experiments.biased import figures_if_missed, scene_in_truth
-from commod.experiments.limits import limits_of
 from commod.experiments.refits import Refits, refit
 from tests.dashboard.driving import captions, fine, run, run_compare, tables, words
 
@@ -111,20 +110,6 @@ def test_a_data_set_without_the_truth_shows_a_table_once_the_slider_moves():
     assert BIASED not in tables(app)
     app = fine(app.select_slider(key="missed").set_value(0.2).run())
     assert headings(app) == ["By the record", "If it misses 20%"]
-
-
-@pytest.mark.slow  # Who changed is asked by default
-def test_limits_are_recomputed_for_a_biased_record():
-    app = fine(run("pages/limits.py", fairness="equalized_odds", methods="commod"))
-    title = "The fairest models with at most 5% of the decisions changed"
-    before, first = words(app), tables(app)[title][0]
-    app = fine(app.select_slider(key="missed").set_value(0.2).run())
-    assert words(app) != before
-    result = fit_result(replace(defaults("law_school"), fairness="equalized_odds").model())
-    bound = limits_of(result.scene, "equalized_odds", "both", 0.2)
-    best = tables(app)[title]
-    assert ["f", f"{bound.at(0.0):.3f}"] in [row[:2] for row in best]
-    assert first[:2] == ["f", f"{limits_of(result.scene, 'equalized_odds').at(0.0):.3f}"]
 
 
 def test_the_last_step_of_the_lesson_asks_about_the_record():

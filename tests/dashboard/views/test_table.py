@@ -51,13 +51,14 @@ def numbers_of(chart):
             if axis.get("type") == "quantitative" and "field" in axis:
                 fields.add(axis["field"])
     # Where a name stands is no value; the spread over splits is in the table of winners.
-    fields -= {"label_at"} | {f"{axis}_{end}" for axis in ("accuracy", "fairness") for end in ("low", "mean")}
+    axes = ("accuracy", "fairness", "change_rate")
+    fields -= {"label_at"} | {f"{axis}_{end}" for axis in axes for end in ("low", "mean")}
     if "account" in frame:  # only one of the two has a range
         fields -= {"low"}
     if "start" in fields:  # where a bar of a sum begins, the one before has ended
         fields = fields - {"start"} | {"end"}
     if "settings" in frame:  # curves beside points are read at whole percents, from their start
-        curves = frame[frame.get("kind", pd.Series("", frame.index)).isin(["bound", "labels", "scores"])]
+        curves = frame[frame.get("kind", pd.Series("", frame.index)).isin(["bound"])]
         frame = pd.concat([frame[frame["settings"].notna()], curves.drop_duplicates("kind")])
     assert fields, chart.proto.alt
     assert len(frame), chart.proto.alt

@@ -132,9 +132,6 @@ def _conflict(at: StepModels) -> None:
         styles=tuple(MethodStyle(labels[kind], *look) for kind, look in looks.items() if kind in set(frame["kind"])),
         x_title=p_rule.axis_title,
         y_title=say("lesson.mistreatment_axis"),
-        percent=False,
-        joined=True,
-        columns=1,
     )
 
 

@@ -1,22 +1,24 @@
 """The Limits page: what K changes could do at best, what COMMOD and the others do with them."""
 
+from dataclasses import replace
+
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of, submit
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.pages.limits.region import DrawnLimits, answer, ask, link, price, region
+from commod.dashboard.pages.limits.region import DrawnLimits, answer, ask, link, region
 from commod.dashboard.state import session
+from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_table
 from commod.dashboard.views import controls, frame
 from commod.dashboard.views import methods as sweeps
-from commod.dashboard.views.explained import ask_missed
 from commod.dashboard.views.model import train
 from commod.experiments import Sweep
-from commod.experiments.biased import figures_if_missed, sweep_if_missed
 from commod.experiments.limits import Limits
 from commod.metrics.figures import CRITERIA, Criterion
 from commod.theory import error_rates
@@ -40,9 +42,9 @@ def not_all_at_once(result: FitResult) -> None:
     """What each sense of fairness takes, why some contradict each other, and the numbers of f and g behind it."""
     st.header("Why not fair in every sense at once")
     table = result_of(tasks.interventions(result.settings), st.empty(), "Counting the fewest changes")
-    yes = result.task.spec.outcomes[1]
-    _draw_interventions(table, len(result.scene.test), yes)
     scene, test = result.scene, result.scene.test
+    before = float(np.average(scene.decisions_test, weights=test.weight))
+    _draw_interventions(table, len(test), before, result.task.spec.outcomes[1])
     given = {"sensitive_features": test.sensitive_features, "sample_weight": test.weight}
     frames = {
         name: error_rates(test.y, decided, **given)
@@ -62,17 +64,17 @@ def not_all_at_once(result: FitResult) -> None:
         st.caption(tip("impossible"))
 
 
-def _draw_interventions(table: pd.DataFrame, people: int, yes: str) -> None:
-    """The fewest changes for each sense of fairness, and for several together."""
+def _draw_interventions(table: pd.DataFrame, people: int, before: float, yes: str) -> None:
+    """The fewest changes for each sense of fairness, and for several together; `before`: f's positive decisions."""
     st.markdown(tip("interventions"))
-    rows = []
+    rows = [["None (f as it is)", "0", f"{before:.1%}"]]
     for row in table.to_dict("records"):
         name, changed = with_capital(listed(DEMANDS[demand] for demand in row["demands"])), row["change_rate"]
         if pd.isna(changed):
-            rows.append([name, "cannot be met", "–", "–"])
-            continue
-        rows.append([name, f"{changed:.1%}", f"{changed * people:,.0f}", f"{row['positive_rate']:.1%}"])
-    headings = ["Fair in the sense of", "Fewest changes", "People", f"Then decided “{yes}”"]
+            rows.append([name, "cannot be met", "–"])
+        else:
+            rows.append([name, f"{changed * people:,.0f} ({changed:.1%})", f"{row['positive_rate']:.1%}"])
+    headings = ["Fair in the sense of", "Fewest changes", f"Decided “{yes}”, of all"]
     st.html(html_table(headings, rows, caption="The fewest changes for each sense of fairness, the group known"))
     st.caption(tip("interventions_how"))
 
@@ -91,7 +93,7 @@ PROPOSITIONS = {
 def show() -> None:
     """The page, from top to bottom."""
     frame.page("pages/limits.py")
-    st.title("How few changes are enough?", help=tip("limits_intro"))
+    st.title("How few changes are enough?")
     lead = st.empty()
     settings = session.current()
     training = submit(tasks.fit(settings))
@@ -102,13 +104,9 @@ def show() -> None:
     if result is None or training.failed:  # the last good model is of other sliders, or of another f
         st.stop()
     asked, top = st.container(), st.container()
-    missed = ask_missed(result)
-    bound = result_of(tasks.limits(settings, missed), st.empty(), "Counting the limit")
-    if missed:
-        st.caption(_if_missed(result, missed))
+    bound = result_of(tasks.limits(settings), st.empty(), "Counting the limit")
     with asked:
         budget, level = ask(CRITERIA[settings.fairness], bound)
-        st.caption("The two sliders do not depend on each other.")
     one_way = settings.direction != "both"
     if one_way:
         names: list[str] = []
@@ -116,44 +114,36 @@ def show() -> None:
     else:
         names = sweeps.choose_methods(settings, usual=sweeps.QUICK)
     session.keep_link(**sweeps.link(), **link())
-    found = sweeps.known(settings, names)
+    found = sweeps.known(settings, names, tuned=True)
     waits = len(found) < len(names)
     with top:
         progress, picture = st.empty(), sweeps.place(waits=waits)
     st.expander("COMMOD is ours: what it and the other methods do").markdown(tip("methods_told"))
     below = sweeps.place(waits=waits)
-
     blind = pd.DataFrame()
 
-    def paint(found: dict[str, Sweep], *, final: bool = False) -> DrawnLimits:
+    def paint(found: dict[str, Sweep], *, final: bool = False) -> None:
         """Draw what there is."""
-        if missed:
-            found = {name: sweep_if_missed(result.scene, sweep, missed) for name, sweep in found.items()}
-        here = DrawnLimits(settings, found, bound, blind, budget, level, result, missed)
+        sound = {name: _without_collapsed(settings, sweep) for name, sweep in found.items()}
+        here = DrawnLimits(settings, sound, bound, blind, budget, level, result)
         lead.markdown(answer(here, sweeps.form_to_add(names)))
         region(here, picture, final=final)
-        return here
 
     if waits and not found:
-        paint({})  # the bound is there before any method is
+        paint({})  # the limit is there before any method is
     with submit(tasks.blind_limits(settings)):  # learnt while the methods are swept
-        found = sweeps.collect(settings, names, found, progress, paint)
+        found = sweeps.collect(settings, names, found, progress, paint, tuned=True)
         blind = result_of(tasks.blind_limits(settings), progress, "Learning what can be known of the group")
-    here = paint(found, final=True)
+    paint(found, final=True)
     with below.container():
-        price(here)
         not_all_at_once(result)
-        propositions(here.criterion, bound, one_way=one_way, two_groups=not result.has_many_groups)
+        propositions(CRITERIA[settings.fairness], bound, one_way=one_way, two_groups=not result.has_many_groups)
 
 
-def _if_missed(result: FitResult, missed: float) -> str:
-    """What a biased record would mean for g, and for the limit."""
-    there, here = (figures_if_missed(result.scene, result.decisions, share) for share in (0.0, missed))
-    words = f"Then g's accuracy is {here['accuracy']:.1%} instead of {there['accuracy']:.1%}"
-    if result.changed_test.any():
-        words += f", and {here['right']:.1%} of its changes are right instead of {there['right']:.1%}"
-    by_label = CRITERIA[result.settings.fairness].by_label
-    return f"{words}. {'' if by_label else 'The limit counts decisions, whatever the record says.'}".strip()
+def _without_collapsed(settings: Settings, sweep: Sweep) -> Sweep:
+    """A sweep without the models that Compare leaves out, too."""
+    reasons = result_of(tasks.collapsed(settings, sweep))
+    return replace(sweep, points=sweep.points[[not reason for reason in reasons]])
 
 
 def propositions(criterion: Criterion, limits: Limits, *, one_way: bool, two_groups: bool) -> None:
