@@ -145,7 +145,7 @@ TASKS: dict[str, TaskSpec] = {
             outcomes=("not charged again", "charged again"),
             favourable=0,
             sensitive="race",
-            groups=("Not Caucasian", "Caucasian"),
+            groups=("Non-Caucasian", "Caucasian"),
             filter=(
                 "Screened within 30 days of arrest, recidivism known, no ordinary traffic offence, "
                 "COMPAS score present, charge description present."
@@ -153,7 +153,7 @@ TASKS: dict[str, TaskSpec] = {
             people="defendants",
             story="A court predicts who will be charged again within two years.",
             called={
-                "Not Caucasian": "Non-Caucasian {people}",
+                "Non-Caucasian": "Non-Caucasian {people}",
                 "Caucasian": "Caucasian {people}",
                 "African-American": "African-American {people}",
                 "Hispanic": "Hispanic {people}",

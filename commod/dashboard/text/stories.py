@@ -3,18 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from commod.dashboard.text.language import declared, fill, phrase
+from commod.dashboard.text.language import FIRST, declared, fill, phrase
 from commod.datasets import TaskSpec
+from commod.datasets.grouping import CROSS
 from commod.metrics import compared_groups
 from commod.wording import with_capital
 
 
 def called(language: str, spec: TaskSpec, code: int) -> str:
-    """How one speaks of the people of a group: "White students"; of a crossing, or of none declared, by its name."""
+    """How one speaks of the people of a group: "White students", "Black female applicants"."""
     people, name = declared(language, spec.people), spec.groups[code]
-    if name in spec.called:
-        return fill(language, declared(language, spec.called[name]), people=people)
-    return phrase(language, "story.group", people=people, group=declared(language, name))
+    parts = [name] if name in spec.called else name.split(CROSS)
+    if any(part not in spec.called for part in parts):
+        return phrase(language, "story.group", people=people, group=declared(language, name))
+    # Each is put around the noun: an English adjective stands before it, a French one after it.
+    for part in parts[::-1] if language == FIRST else parts:
+        people = fill(language, declared(language, spec.called[part]), people=people)
+    return people
 
 
 def of_100(language: str, row: Mapping[Any, Any], when: str) -> str:

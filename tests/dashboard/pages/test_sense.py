@@ -109,7 +109,7 @@ def test_every_tab_of_who_changed_opens(tab, data):
     app.session_state["people_sense"] = tab
     app = fine(app.run())
     shown = {
-        "Right or wrong": "agree with the record",
+        "Right or wrong": "Right by the record",
         "How sure f was": CHECKS["sure"].title,
         "More merit": "merit",
         "Again?": "How far the figures move",

@@ -13,7 +13,6 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
 from commod.dashboard.text.stories import called
 from commod.dashboard.views.chart import Table, draw, fold
-from commod.explain.concepts import in_percent
 from commod.explain.people import FEW, MAX_LEVELS, ChangeSegments, explain_outcomes, open_gaps, rank_segments
 from commod.metrics.counts import wilson_interval
 
@@ -27,7 +26,6 @@ def draw_outcomes(result: FitResult) -> None:
     frame = explain_outcomes(result.task, test.y, test.sensitive, result.scene.decisions_test, result.decisions)
     no, yes = map(escape_markdown, spec.outcomes)
     st.header("What it did to each group")
-    _say_largest_move(frame, spec.outcomes)
     if result.has_many_groups:
         frame = frame.sort_values(["label", "rate_after"], ascending=False, kind="stable")
         for place, label in zip(st.columns(2, gap="large"), (1, 0), strict=True):
@@ -62,16 +60,6 @@ def draw_outcomes(result: FitResult) -> None:
         ),
         lambda: frame.assign(recorded=frame["label"].map(words)),
     )
-
-
-def _say_largest_move(frame: pd.DataFrame, outcomes: tuple[str, str]) -> None:
-    known = frame[frame["enough"]]
-    if known.empty:
-        return
-    most = known.loc[(known["rate_after"] - known["rate_before"]).abs().idxmax()]
-    who = escape_markdown(f"{most['group']}, recorded “{outcomes[most['label']]}”")
-    now, before = in_percent(most["rate_after"]), in_percent(most["rate_before"])
-    st.markdown(f"Largest move: **{who}**. {now} now get “{escape_markdown(outcomes[1])}” (before: {before}).")
 
 
 def _before_and_now(frame: pd.DataFrame) -> pd.DataFrame:
@@ -149,10 +137,6 @@ def draw_people_segments(result: FitResult) -> None:
         nothing = f"No segment has {FEW} people or more." if enough.empty else f"Nobody is {RANKED_BY[of].lower()}."
         st.info(nothing, icon=":material/info:")
     else:
-        first = enough.iloc[0]
-        often, name = RANKED_BY[of].lower(), escape_markdown(first["segment"])
-        shares = f"({in_percent(first['share'])}; everyone {in_percent(overall)})"
-        st.markdown(f"Most often {often}: “{name}”, **{first[of]:,} of {first['count']:,}** {shares}.")
         _draw_top(enough.head(TOP), of, overall)
     cut = "".join(
         f" {escape_markdown(name)}: the {MAX_LEVELS} most frequent levels, {left} left out."
