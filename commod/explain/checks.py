@@ -270,8 +270,9 @@ def check_record(record: pd.DataFrame) -> Answer:
     if record.loc[record["count"] > 0, "expected"].isna().any():  # f's probabilities are not known
         return _answer("right", right, whole, f"{text}.", rated=float("nan"))
     low, high = (float(end) - expected for end in wilson_interval(right, whole))
-    rest = "The difference may be chance." if low <= 0 <= high else "Chance does not explain the difference."
-    text += f"; f's scores predict {expected * whole:,.0f}. {rest}"
+    text += f"; f's scores predict {expected * whole:,.0f}."
+    if round(expected * whole) != right:
+        text += " The difference may be chance." if low <= 0 <= high else " Chance does not explain the difference."
     return _answer("right", right, whole, text, f"f predicts {in_percent(expected, 1)}", high)
 
 

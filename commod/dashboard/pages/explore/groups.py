@@ -52,6 +52,6 @@ def _sentences(result: FitResult, found: Groups) -> str:
             f"{figure.show(result.figures.loc[figure.name, model])} ({extremes_in_words(found, fairness, model)})"
             for model in ("g", "f")
         )
-        parts.append(f"{figure.title} compares the extremes. Of g it is {g}; of f it was {f}.")
+        parts.append(f"{figure.title} compares the extremes. With g it is {g}; with f it was {f}.")
     parts.append(margins_in_words(found, fairness, result.figures))
     return "\n\n".join(escape_markdown(say_declared(part)) for part in parts if part)

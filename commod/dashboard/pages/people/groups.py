@@ -101,7 +101,6 @@ def _draw_many(frame: pd.DataFrame, decision: str) -> None:
 # As many are drawn; the table has all. And as many rows of those where the gap stays open.
 TOP, NEGLECTED = 6, 6
 RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}
-PARTS = {"all": "All", "one": "One attribute", "two": "Two attributes"}
 SEGMENTS = Table(
     "All segments as a table",
     "segments_table",
@@ -122,16 +121,12 @@ def draw_people_segments(result: FitResult) -> None:
     """The first segments in a chart, all of them in a table."""
     st.header("Where the change is largest")
     found: ChangeSegments = result_of(tasks.segments(result))
-    left, right = st.columns(2, gap="medium")
-    of = _choose(left, "Rank by", RANKED_BY, "people_rank")
-    parts = _choose(right, "Segments of", PARTS, "people_parts")
-    table = found.table
-    if parts != "all":
-        table = table[(table["second"] == "") == (parts == "one")]
-    ranked = rank_segments(table, of)
+    how: dict[str, Any] = {"default": "changed", "required": True, "persist_state": "session"}
+    of = st.segmented_control("Rank by", list(RANKED_BY), format_func=RANKED_BY.__getitem__, key="people_rank", **how)
+    ranked = rank_segments(found.table, of)
     pair = ranked["first"] + " · " + ranked["second"]
     ranked["segment"] = pair.where(ranked["second"] != "", ranked["first"])
-    enough = ranked[ranked["enough"]]
+    enough = ranked[ranked["enough"] & (ranked["second"] == "")]
     overall = found.total[of] / found.total["count"]
     if enough.empty or not found.total[of]:
         nothing = f"No segment has {FEW} people or more." if enough.empty else f"Nobody is {RANKED_BY[of].lower()}."
@@ -143,8 +138,8 @@ def draw_people_segments(result: FitResult) -> None:
         for name, left in found.cut.items()
     )
     st.caption(
-        f"Line: 95 % interval; grey mark: everyone. Of {found.ranked:,} segments with {FEW} people or more, the top is "
-        f"partly chance.{cut}"
+        f"Line: 95 % interval; grey mark: everyone. The table adds segments of two attributes: of all {found.ranked:,} "
+        f"with {FEW} people or more, the top is partly chance.{cut}"
     )
     fold(SEGMENTS, ranked)
 
@@ -184,16 +179,8 @@ def draw_open(result: FitResult) -> None:
     )
 
 
-def _choose(place: Any, label: str, options: dict[str, str], key: str) -> str:
-    how: dict[str, Any] = {"default": next(iter(options)), "required": True, "persist_state": "session"}
-    return str(place.segmented_control(label, list(options), format_func=options.__getitem__, key=key, **how))
-
-
 def _draw_top(top: pd.DataFrame, of: str, overall: float) -> None:
-    names = [
-        f"{first}|{second}: {part:,} of {count:,}" if second else f"{first}: {part:,} of {count:,}"
-        for first, second, part, count in top[["first", "second", of, "count"]].itertuples(index=False, name=None)
-    ]
+    names = [f"{segment}: {part:,} of {count:,}" for segment, part, count in top[["segment", of, "count"]].to_numpy()]
     draw(
         plot_segment_shares,
         top[["segment", "count", "share", "low", "high"]].assign(
@@ -203,5 +190,4 @@ def _draw_top(top: pd.DataFrame, of: str, overall: float) -> None:
         table=SEGMENTS.title,
         of=of,
         title=RANKED_BY[of],
-        step=38 if (top["second"] == "").all() else 50,
     )
