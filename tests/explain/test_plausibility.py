@@ -59,10 +59,10 @@ def test_the_record_in_a_sentence():
 @pytest.mark.parametrize(
     ("chance", "mark", "told"),
     [
-        (0.5, "bad", "fewer are right than chance explains"),
-        (0.2, "predicted", "the difference may be chance"),
-        (0.26, "look", "fewer are right than chance explains"),
-        (0.1, "predicted", "more are right than chance explains"),
+        (0.5, "bad", "Chance does not explain the difference"),
+        (0.2, "predicted", "The difference may be chance"),
+        (0.26, "look", "Chance does not explain the difference"),
+        (0.1, "predicted", "Chance does not explain the difference"),
     ],
 )
 def test_a_change_is_rated_by_what_f_expects(chance, mark, told):
