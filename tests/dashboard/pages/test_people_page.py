@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_true_and_false_positives_in_people(law):
 
 def test_segments_are_ranked_and_their_number_is_told():
     app = fine(run(PEOPLE))
-    assert "segments with 30 people or more" in captions(app)
+    assert re.search(r"of all \d+ with 30 people or more", captions(app))
     app.session_state["segments_table"] = True
     fine(app.run())
 
@@ -178,8 +179,9 @@ def test_the_worse_decision_may_be_the_positive_one_and_small_groups_say_so(monk
     assert any("Charge: the 12 most frequent levels" in c.value for c in app.caption)
     monkeypatch.setattr(people, "FEW", 60)
     app = fine(run(PEOPLE, data="german"))
-    assert "its figures below may be chance" in app.warning[0].value
-    assert "“25 or younger” has 57 applicants" in app.warning[0].value
+    assert "with fewer than 60 applicants on test, the figures of this group may be chance" in captions(app)
+    rows = {row[0]: row[1] for row in tables(app)["The groups on test, and how many of each changed"]}
+    assert [name for name, changed in rows.items() if changed.endswith("(few)")] == ["25 or younger"]
 
 
 def test_filters_that_ask_nothing_keep_everyone():
