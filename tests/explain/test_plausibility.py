@@ -60,7 +60,8 @@ def test_the_record_in_a_sentence():
     ("chance", "mark", "told"),
     [
         (0.5, "bad", "Chance does not explain the difference"),
-        (0.2, "predicted", "The difference may be chance"),
+        (0.19, "predicted", "The difference may be chance"),
+        (0.2, "predicted", "f's scores predict 200."),
         (0.26, "look", "Chance does not explain the difference"),
         (0.1, "predicted", "Chance does not explain the difference"),
     ],
