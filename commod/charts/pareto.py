@@ -42,7 +42,7 @@ def plot_pareto(
     accuracy = "accuracy:Q", "Accuracy", "%"
     if view == "fairness":
         x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=3, scale=scale)
-        y = y_axis(*accuracy, ticks=4, scale=scale, labelFlush=False)
+        y = y_axis(*accuracy, ticks=3, scale=scale, labelFlush=False)
     else:
         x = x_axis(*accuracy, ticks=3, scale=scale)
         y = y_axis("change_rate:Q", "Decisions changed", "%", ticks=3, scale=scale)

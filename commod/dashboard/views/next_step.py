@@ -222,18 +222,18 @@ def _is_better(other: FitResult, result: FitResult) -> bool:
 
 
 def _effect(other: FitResult, result: FitResult) -> str:
-    """What gets better and what gets worse: each figure here and there; of other groups, that of f and of g."""
+    """What gets better and what gets worse: of other groups, what g does to f."""
     is_new = other.settings.groups != result.settings.groups
-    rows = other.path.iloc[0] if is_new else result.path.iloc[-1], other.path.iloc[-1]
-    counts = result.change_counts, other.change_counts
+    before, now = other.path.iloc[0] if is_new else result.path.iloc[-1], other.path.iloc[-1]
+    there, here = other.change_counts, result.change_counts
     fairness, accuracy = CRITERIA[other.settings.fairness].figure, FIGURES["accuracy"]
-    parts = {
-        fairness.short_title: [fairness.show(row["fairness"]) for row in rows],
-        accuracy.short_in_sentence: [accuracy.show(row["accuracy"]) for row in rows],
-        say("next.changes"): [f"{each.count:,}" for each in counts],
-    }
+    moved = [say_declared(fairness.show(row["fairness"])) for row in (before, now)]
+    gained = say_declared(accuracy.show_difference(now["accuracy"] - before["accuracy"]))
+    parts = [f"{say_declared(fairness.short_title)} {' → '.join(dict.fromkeys(moved))}"]
+    parts += [f"{say_declared(accuracy.short_in_sentence)} {gained}"]
+    counts = {"changes": there.count - here.count}
     # Its name says if nobody loses.
-    if other.settings.direction != "improve" and counts[0].worse > counts[0].better:
-        parts[say("next.worse")] = [f"{each.worse:,}" for each in counts]
-    moves = {name: [say_declared(value) for value in values] for name, values in parts.items()}
-    return ", ".join(f"{say_declared(name)} {before} → {now}" for name, (before, now) in moves.items() if before != now)
+    if other.settings.direction != "improve" and here.worse > here.better:
+        counts["worse"] = there.worse - here.worse
+    parts += [f"{say(f'next.{name}')} {count:+,}".replace("-", "−") for name, count in counts.items() if count]
+    return ", ".join(parts)

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from commod.charts import MethodStyle, palette, plot_pareto
+from commod.charts import MethodStyle, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, KINDS, PATH, SPLITS, SWEEP, TRIED
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import Pending, get, submit
@@ -141,15 +141,13 @@ def draw_pareto(
         called=tuple((kind, say_declared(kind)) for kind in KINDS) if session.language() != FIRST else (),
     )
 
-    shown = set(frame["kind"].to_pylist())
+    shown = set(frame["kind"].to_pylist()) - {CURRENT, DEPLOYED}  # f and g are named in the chart
     styles = [MethodStyle(say_declared(kind), *how[:2]) for kind, how in reversed(KINDS.items()) if kind in shown]
-    if has_four_fifths(settings):
-        styles.append(MethodStyle(say("explore.four_fifths"), palette.FRONTIER, "dashed"))
     st.html(html_legend(styles))
 
     def draw_table() -> None:
-        limited = settings.free() != settings
-        st.caption(" ".join(say(f"explore.{part}") for part in ("chart", *["grey_is_free"] * limited, "point")))
+        notes = {"chart": True, "dashed": has_four_fifths(settings), "grey_is_free": settings.free() != settings}
+        st.caption(" ".join(say(f"explore.{name}") for name, holds in (notes | {"point": True}).items() if holds))
         _choose(known, settings, sweep)
         columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
         rows = frame.to_pandas().iloc[::-1]
