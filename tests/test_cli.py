@@ -209,7 +209,7 @@ def test_limits_on_the_update(capsys):
     assert report["settings"]["features"] == ["ugpa", "zfygpa", "zgpa", "fam_inc", "study", "tier"]
     assert report["change_rate"] > 0
     assert main(["check", "law_school", *limited, "--refits", "1"]) == 0
-    assert "all of them for the better" in capsys.readouterr().out
+    assert "Right by the record: " in capsys.readouterr().out
     assert main(["fit", "law_school", "--without", "race"]) == 2
     assert "--without names race; the features are lsat, ugpa" in capsys.readouterr().err
     assert main(["fit", "law_school", "--direction", "up"]) == 2

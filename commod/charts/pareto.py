@@ -11,7 +11,7 @@ from commod.charts.parts import coloured, line_at, model_tips, read_out, shaped,
 
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
-    "Frontier of a sweep": (palette.FRONTIER, "circle", 20),
+    "Other settings": (palette.FRONTIER, "circle", 20),
     "Other people": (palette.SPLITS, "circle", 60),
     "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
@@ -28,27 +28,25 @@ def plot_pareto(
     fairness_title: str = "Fairness",
     fairer: str = "",
     line: float | None = None,
-    line_name: str = "",
     called: tuple[tuple[str, str], ...] = (),
 ) -> alt.LayerChart:
     """Draw models as points.
 
     `frame`: ``kind`` (a key of `KINDS`), ``fairness, accuracy, change_rate, settings`` (words for the tooltip), ``id``
-    (what a click on a point tried before returns), ``line`` (which line the point belongs to, empty for none),
-    ``order`` (along it), ``label`` (what stands beside it, if anything). Later rows are drawn over earlier ones.
-    `view`: fairness against accuracy, or accuracy against changes. `fairness_title`, `fairer`: of its axis, and which
-    way is fairer, with an arrow. `line`: at a value of fairness, with its name. `called`: what kinds are called in
-    another language.
+    (what a click on a point tried before returns), ``line`` (which line the point belongs to, empty for none) and
+    ``order`` (along it). Later rows are drawn over earlier ones. `view`: fairness against accuracy, or accuracy against
+    changes. `fairness_title`, `fairer`: of its axis, and which way is fairer, with an arrow. `line`: a dashed one, at a
+    value of fairness. `called`: what kinds are called in another language.
     """
     scale = alt.Scale(zero=False, padding=14, nice=True)
     accuracy = "accuracy:Q", "Accuracy", "%"
     if view == "fairness":
         x = x_axis("fairness:Q", towards(fairness_title, fairer), "f", ticks=3, scale=scale)
-        y = y_axis(*accuracy, ticks=2, scale=scale, labelFlush=False)
+        y = y_axis(*accuracy, ticks=3, scale=scale, labelFlush=False)
     else:
         x = x_axis(*accuracy, ticks=3, scale=scale)
         y = y_axis("change_rate:Q", "Decisions changed", "%", ticks=3, scale=scale)
-    # f and g are named in the chart: no legend speaks of what is not drawn.
+    # A legend stands below the chart; it has only what is drawn.
     color = coloured("kind:N", list(KINDS), [colour for colour, _, _ in KINDS.values()], None)
     shape = shaped("kind:N", list(KINDS), [shape for _, shape, _ in KINDS.values()], None)
     tooltip = model_tips(("called:N", "Model"), fairness_title)
@@ -65,18 +63,15 @@ def plot_pareto(
     points = points.mark_point(filled=True, opacity=0.95).add_params(pick)
     points = points.encode(color=color, shape=shape, size=alt.Size("size:Q", scale=None))
     points = points.encode(tooltip=tooltip, description="words:N")
-    # On the empty side of what they name: nothing is better than the frontier, and the line is seldom.
-    aside = 1 if fairer.endswith("→") or view == "changes" else -1
     layers = [lines, points]
-    for kinds, side, how in (
-        ([CURRENT, DEPLOYED], 1, {"dx": 9, "dy": -11, "fontSize": 16, "fontWeight": "bold"}),
-        ([SWEEP, TRIED], aside, {"dy": -8, "fontSize": 12}),
-        ([SPLITS], 0, {"dy": -12, "fontSize": 12, "align": "center"}),
-        ([PATH], -aside, {"dy": 10, "fontSize": 12}),
-    ):
-        named = base.transform_filter(alt.FieldOneOfPredicate("kind", kinds)).transform_filter("datum.label != ''")
-        align = {"align": "left" if side > 0 else "right", "dx": 8 * side} | how
-        layers.append(named.mark_text(aria=False, **align).encode(color=color, text="label:N"))
+    # g on the side that is fairer, or less accurate where accuracy is across: f seldom lies there.
+    side = 1 if fairer.endswith("→") and view == "fairness" else -1
+    for kind, name, at in ((CURRENT, "g", side), (DEPLOYED, "f", -side)):
+        how = {"align": "left" if at > 0 else "right", "dx": 9 * at, "dy": -11, "fontSize": 16, "fontWeight": "bold"}
+        named = base.transform_filter(alt.datum.kind == kind).mark_text(
+            text=name, color=KINDS[kind][0], aria=False, **how
+        )
+        layers.append(named)
     if line is not None and view == "fairness":
-        layers[:0] = line_at(line, f"{fairness_title} {line:g}", line_name)
+        layers[:0] = line_at(line, f"{fairness_title} {line:g}")
     return alt.layer(*layers, data=frame).properties(height=470, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})

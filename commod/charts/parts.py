@@ -50,12 +50,15 @@ def towards(title: str, fairer: str) -> str:
     return f"{fairer} · {title}" if fairer.startswith("←") else f"{title} · {fairer}" if fairer else title
 
 
-def line_at(value: float, tooltip: str, name: str) -> list[alt.Chart]:
-    """A dashed line across a chart at a value of x, with a name at its top; what it is, under the pointer."""
+def line_at(value: float, tooltip: str, name: str = "") -> list[alt.Chart]:
+    """A dashed line across a chart at a value of x, with a name at its top, if any; what it is, under the pointer."""
     once = alt.Chart().transform_aggregate(rows="count()").encode(x=alt.XDatum(value, type="quantitative"))
     rule = once.mark_rule(strokeDash=[3, 4], strokeWidth=1.5, color=palette.FRONTIER, aria=False)
     named = once.mark_text(align="right", dx=-5, dy=6, fontSize=12, color=palette.FRONTIER, aria=False)
-    return [rule.encode(tooltip=alt.value(tooltip)), named.encode(y=alt.value(0), text=alt.value(name))]
+    return [
+        rule.encode(tooltip=alt.value(tooltip)),
+        *([named.encode(y=alt.value(0), text=alt.value(name))] if name else []),
+    ]
 
 
 def low_to_high(y: Any, offset: int, **mark: Any) -> alt.Chart:

@@ -26,25 +26,16 @@ BEFORE, AFTER = "before (f)", "now (g)"
 COLOURS = {"changed": palette.G, "better": palette.BETTER, "worse": palette.WORSE}
 
 
-# Below this width a name is broken at its "|".
-NARROW = 560
-LINE = 14
-
-
-def names_above(offset: int, *, lines: int = 1, column: str = "name", size: int = 12) -> alt.Y:
-    """Names above their marks instead of beside them; `offset` is that of the last line from the middle of its row."""
-    broken = f"width < {NARROW} && indexof(datum.label, '|') >= 0"
-    whole = "replace(datum.label, '|', ' · ')"
+def names_above(offset: int, *, column: str = "name", size: int = 12) -> alt.Y:
+    """Names above their marks instead of beside them; `offset` is that of a name from the middle of its row."""
     return by_rank(
         f"{column}:N",
         labelAlign="left",
-        # The first of two lines has the offset: a name of one line gets a blank one in front.
-        labelExpr=whole if lines == 1 else f"{broken} ? split(datum.label, '|') : [' ', {whole}]",
+        labelExpr="replace(datum.label, '|', ' · ')",
         labelPadding=0,
-        labelOffset=offset - LINE * (lines - 1),
+        labelOffset=offset,
         labelLimit=alt.ExprRef("width"),
         labelFontSize=size,
-        labelLineHeight=LINE,
         labelOverlap=False,
         ticks=False,
         domain=False,
@@ -60,18 +51,14 @@ def stacked(frame: pd.DataFrame, x: alt.X, color: alt.Color, tooltip: list[alt.T
     return bars.properties(height=alt.Step(44))
 
 
-def plot_segment_shares(
-    frame: pd.DataFrame, *, of: str = "changed", title: str = "Changed", step: int = 38
-) -> alt.LayerChart:
+def plot_segment_shares(frame: pd.DataFrame, *, of: str = "changed", title: str = "Changed") -> alt.LayerChart:
     """Share of each segment that changed as a bar with its interval, and everyone's share as a mark across it.
 
-    `frame`: ``name`` (as shown, "|" where it may be broken), ``rank, segment, count, part`` (people), ``share, low,
-    high`` and ``overall`` (everyone's share). `of`: a key of `COLOURS`. `title`: of the axis, without its unit. `step`:
-    height of a segment in pixels: 38 has room for a name of one line above the bar, 50 for two.
+    `frame`: ``name`` (as shown), ``rank, segment, count, part`` (people), ``share, low, high`` and ``overall``
+    (everyone's share). `of`: a key of `COLOURS`. `title`: of the axis, without its unit.
     """
-    colour = COLOURS[of]
-    down = step // 2 - 10
-    y = names_above(down - 16, lines=2 if step > 38 else 1)
+    colour, down = COLOURS[of], 9
+    y = names_above(-7)
     x = x_axis("share:Q", f"{title} (% of the segment)", ".0%", scale=alt.Scale(domainMin=0, nice=True), grid=False)
     tooltip = tips(
         ("segment:N", "Segment"),
@@ -85,7 +72,7 @@ def plot_segment_shares(
     ranges = low_to_high(y, down, color=colour).encode(tooltip=tooltip)
     everyone = alt.Chart().mark_tick(thickness=2, size=19, yOffset=down, color=palette.FRONTIER)
     everyone = everyone.encode(x=alt.X("overall:Q"), y=y)
-    return alt.layer(bars, everyone, ranges, data=frame).properties(height=alt.Step(step))
+    return alt.layer(bars, everyone, ranges, data=frame).properties(height=alt.Step(38))
 
 
 def plot_outcomes(frame: pd.DataFrame, *, decision: str) -> alt.LayerChart:

@@ -145,7 +145,7 @@ TASKS: dict[str, TaskSpec] = {
             outcomes=("not charged again", "charged again"),
             favourable=0,
             sensitive="race",
-            groups=("Not Caucasian", "Caucasian"),
+            groups=("Non-Caucasian", "Caucasian"),
             filter=(
                 "Screened within 30 days of arrest, recidivism known, no ordinary traffic offence, "
                 "COMPAS score present, charge description present."
@@ -153,7 +153,7 @@ TASKS: dict[str, TaskSpec] = {
             people="defendants",
             story="A court predicts who will be charged again within two years.",
             called={
-                "Not Caucasian": "Non-Caucasian {people}",
+                "Non-Caucasian": "Non-Caucasian {people}",
                 "Caucasian": "Caucasian {people}",
                 "African-American": "African-American {people}",
                 "Hispanic": "Hispanic {people}",
@@ -267,7 +267,7 @@ TASKS: dict[str, TaskSpec] = {
             groups=("Black", "White"),
             filter="All 4,000 made-up rows: fair by race, fair by sex, unfair to Black women.",
             people="applicants",
-            story="A model chooses whom an invented company hires.",
+            story="An invented company hires by score.",
             opens="race_sex",
             called=_BY_RACE | _BY_SEX,
             suited={"lambda_fair": 3.0, "lambda_concepts": 0.05, "n_concepts": 2},

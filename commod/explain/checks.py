@@ -106,7 +106,7 @@ Mark = Literal["fine", "predicted", "look", "bad", "open"]
 # Each mark's name and sign. "open": nobody knows.
 MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
-    "predicted": ("not clearly fewer than expected", "="),
+    "predicted": ("as expected or more", "="),
     "look": ("look closer", "!"),
     "bad": ("problem", "✗"),
     "open": ("not known", "–"),
@@ -166,7 +166,8 @@ CHECKS: dict[str, Check] = {
             direction=1,
             fine=0.0,
             bad=-0.05,
-            rated="Problem: over 5 points fewer than f's own scores predict, beyond chance.",
+            rated="As expected or more: as many are right as f's own scores predict, or chance explains the "
+            "difference. Problem: over 5 points fewer, beyond chance.",
             why="Then g changed people f was right about.",
             best="predicted",
         ),
@@ -258,23 +259,14 @@ def check_record(record: pd.DataFrame) -> Answer:
     whole, right = int(record["count"].sum()), int(record["right"].sum())
     if not whole:
         return _nobody("right")
-    parts = []
-    for better, word in ((True, "for the better"), (False, "for the worse")):
-        rows = record[record["better"] == better]
-        if rows["count"].sum():
-            parts.append(f"{rows['right'].sum():,} of {rows['count'].sum():,} {word}")
-    detail = f": {' and '.join(parts)}" if len(parts) > 1 else f", all of them {parts[0].split(' ', 3)[3]}"
-    share = in_percent(right / whole, 1)
-    text = f"{right:,} of {whole:,} changes agree with the record ({share}){detail}."
+    text = f"Right by the record: {right:,} of {whole:,} changes"
     expected = float(np.average(record["expected"].fillna(0.0), weights=record["count"]))
     if record.loc[record["count"] > 0, "expected"].isna().any():  # f's probabilities are not known
-        return _answer("right", right, whole, text, rated=float("nan"))
+        return _answer("right", right, whole, f"{text}.", rated=float("nan"))
     low, high = (float(end) - expected for end in wilson_interval(right, whole))
-    beyond = "more are right than chance explains" if low > 0 else "fewer are right than chance explains"
-    rest = beyond if low > 0 or high < 0 else "the difference may be chance"
-    text += f" By f's own probabilities it should be {in_percent(expected, 1)}; {rest}."
-    if expected < 0.5 and 2 * right < whole:
-        text += " f is mostly right about these people, so most changes undo a right decision."
+    text += f"; f's scores predict {expected * whole:,.0f}."
+    if round(expected * whole) != right:
+        text += " The difference may be chance." if low <= 0 <= high else " Chance does not explain the difference."
     return _answer("right", right, whole, text, f"f predicts {in_percent(expected, 1)}", high)
 
 
@@ -301,17 +293,17 @@ def check_merit(task: Task, merit: pd.DataFrame) -> Answer:
     good = spec.outcomes[spec.favourable]
     hurts = f"{merit_in_words(worst)}: {step_in_words(worst)}"
     people = f"{worst['people']:,} {spec.people}"
-    lowered, fall = f"{worst['lowered_g']:,}", "get a lower score"
+    lowered = f"{worst['lowered_g']:,}"
     if worst["turned_g"]:
         sentence = (
-            f"With one step more ({hurts}), {worst['turned_g']:,} of {people} lose “{good}” under g "
-            f"({worst['turned_f']:,} under f), and {lowered} {fall} ({worst['lowered_f']:,} under f)."
+            f"With one step more ({hurts}), “{good}” is lost by {worst['turned_g']:,} of {people} under g "
+            f"({worst['turned_f']:,} under f), and the score falls for {lowered} ({worst['lowered_f']:,} under f)."
         )
     else:
         names = ", ".join(merit_in_words(row) for row in rows.to_dict("records"))
         sentence = f"With one step more ({names}), nobody loses “{good}” under g"
         if worst["lowered_g"]:
-            sentence += f", but {lowered} of {people} {fall} ({hurts}; {worst['lowered_f']:,} under f)"
+            sentence += f", but the score falls for {lowered} of {people} ({hurts}; {worst['lowered_f']:,} under f)"
         sentence += "."
     basis, turned, moved = worst["label"] if worst["turned_g"] else "", int(worst["turned_g"]), int(worst["people"])
     low, high = (float(end) for end in wilson_interval(turned, moved))

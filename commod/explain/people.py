@@ -87,7 +87,6 @@ def _read(
 ) -> pd.DataFrame:
     tree = fitted.tree_
     reached = np.asarray(fitted.decision_path(rows).todense(), dtype=bool)  # (rows, nodes)
-    whole = {i for i in range(fitting.shape[1]) if (fitting[:, i] == np.round(fitting[:, i])).all()}
     count, n_changed = reached.sum(axis=0), reached[changed].sum(axis=0)
     leaf, votes = tree.children_left == -1, tree.value[:, 0]  # (nodes, classes)
     says_changed = votes[:, list(fitted.classes_).index(True)] > 0.5 if True in fitted.classes_ else np.zeros_like(leaf)
@@ -110,12 +109,12 @@ def _read(
         asked["column"][node], level = encoder.origin_[feature]
         asked["level" if level is not None else "cut"][node] = threshold if level is None else level
         children = [int(tree.children_left[node]), int(tree.children_right[node])]
-        nodes.loc[children, "rule"] = _rules(task, encoder, feature, threshold, feature in whole)
+        nodes.loc[children, "rule"] = _rules(task, encoder, feature, threshold, fitting[:, feature])
         nodes.loc[children, "parent"], nodes.loc[children, "depth"] = node, nodes.loc[node, "depth"] + 1
     return nodes.assign(**asked)
 
 
-def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, whole: bool) -> tuple[str, str]:
+def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, values: np.ndarray) -> tuple[str, str]:
     column, level = encoder.origin_[feature]
     known = task.feature(column)
     label, unit = known.label, known.after_number
@@ -124,6 +123,10 @@ def _rules(task: Task, encoder: TabularEncoder, feature: int, threshold: float, 
         if len(levels) == 2:
             return f"{label} is {levels[0]}", f"{label} is {levels[1]}"
         return f"{label} is not {level}", f"{label} is {level}"
+    if known.unit == STANDARDISED:
+        below = float((values <= threshold).mean())
+        return f"{label} in the lowest {below:.0%}", f"{label} in the highest {1 - below:.0%}"
+    whole = (values == np.round(values)).all()
     if whole and known.unit == FIFTHS:
         return known.fifths(high=np.floor(threshold)), known.fifths(low=np.floor(threshold) + 1)
     if whole:

@@ -43,8 +43,8 @@ def test_a_model_that_turns_against_merit_is_found():
     answer = check_merit(many, explain_merit(many, many.X, rises, falls))
     assert answer.mark == "bad"
     assert answer.sentence == (
-        "With one step more (higher grade: +1 point), 50 of 200 people lose “yes” under g (0 under f), and 200 get a "
-        "lower score (0 under f). 95 % interval of those who lose it: 19.5% to 31.4%."
+        "With one step more (higher grade: +1 point), “yes” is lost by 50 of 200 people under g (0 under f), and the "
+        "score falls for 200 (0 under f). 95 % interval of those who lose it: 19.5% to 31.4%."
     )
 
 
@@ -97,7 +97,7 @@ def test_a_score_that_falls_is_told_where_no_decision_turns():
     rises, falls = (lambda X: X["grade"].to_numpy()), (lambda X: 100.0 - X["grade"].to_numpy())
     answer = check_merit(task, explain_merit(task, task.X, rises, falls))
     assert answer.mark == "fine"
-    assert "but 200 of 200 people get a lower score (higher grade: +1 point; 0 under f)" in answer.sentence
+    assert "but the score falls for 200 of 200 people (higher grade: +1 point; 0 under f)" in answer.sentence
 
 
 @pytest.mark.parametrize(

@@ -50,22 +50,20 @@ def test_where_the_negative_decision_is_hoped_for_better_and_worse_change_places
 def test_the_record_in_a_sentence():
     answer = check_record(explain_record(task(), Y, S, F, G, np.full(8, 0.6)))
     assert (answer.part, answer.whole, answer.mark) == (4, 6, "predicted")
-    assert answer.sentence == (
-        "4 of 6 changes agree with the record (66.7%): 2 of 3 for the better and 2 of 3 for the worse. By f's own "
-        "probabilities it should be 40.0%; the difference may be chance."
-    )
+    assert answer.sentence == "Right by the record: 4 of 6 changes; f's scores predict 2. The difference may be chance."
     one_way = check_record(explain_record(task(), Y, S, F, [1, 0, 0, 1, 0, 1, 1, 1]))
-    assert one_way.sentence == "1 of 1 changes agree with the record (100.0%), all of them for the better."
+    assert one_way.sentence == "Right by the record: 1 of 1 changes."
     assert one_way.mark == "open"  # what f expects is not known
 
 
 @pytest.mark.parametrize(
     ("chance", "mark", "told"),
     [
-        (0.5, "bad", "fewer are right than chance explains"),
-        (0.2, "predicted", "the difference may be chance"),
-        (0.26, "look", "fewer are right than chance explains"),
-        (0.1, "predicted", "more are right than chance explains"),
+        (0.5, "bad", "Chance does not explain the difference"),
+        (0.19, "predicted", "The difference may be chance"),
+        (0.2, "predicted", "f's scores predict 200."),
+        (0.26, "look", "Chance does not explain the difference"),
+        (0.1, "predicted", "Chance does not explain the difference"),
     ],
 )
 def test_a_change_is_rated_by_what_f_expects(chance, mark, told):
@@ -173,7 +171,7 @@ def test_shares_have_no_more_decimals_than_needed():
 
 
 def test_bounds_are_in_words():
-    assert CHECKS["right"].bounds.startswith("Problem: over 5 points fewer than f's own scores predict")
+    assert CHECKS["right"].bounds.startswith("As expected or more: as many are right as f's own scores predict")
     assert CHECKS["sure"].bounds.startswith("Fine: 5 % or less. Problem: more than 25 %. ")
     assert CHECKS["merit"].bounds.startswith("Fine: nobody. Problem: more than 1 %, even at the low end")
     assert CHECKS["again"].bounds.startswith("Fine: 80 % or more. Problem: less than half. ")

@@ -1,20 +1,27 @@
 """A data set in people's words: who decides what about whom, and what its groups are called."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from commod.dashboard.text.language import declared, fill, phrase
+from commod.dashboard.text.language import FIRST, declared, fill, phrase
 from commod.datasets import TaskSpec
+from commod.datasets.grouping import CROSS
 from commod.metrics import compared_groups
 from commod.wording import with_capital
 
 
 def called(language: str, spec: TaskSpec, code: int) -> str:
-    """How one speaks of the people of a group: "White students"; of a crossing, or of none declared, by its name."""
+    """How one speaks of the people of a group: "White students", "Black female applicants"."""
     people, name = declared(language, spec.people), spec.groups[code]
-    if name in spec.called:
-        return fill(language, declared(language, spec.called[name]), people=people)
-    return phrase(language, "story.group", people=people, group=declared(language, name))
+    parts = [name] if name in spec.called else name.split(CROSS)
+    if any(part not in spec.called for part in parts):
+        group = declared(language, name)
+        return phrase(language, "story.group", people=people, group=group) if people else group
+    # Each is put around the noun: an English adjective stands before it, a French one after it.
+    for part in parts[::-1] if language == FIRST else parts:
+        people = fill(language, declared(language, spec.called[part]), people=people)
+    return people
 
 
 def of_100(language: str, row: Mapping[Any, Any], when: str) -> str:
@@ -45,6 +52,8 @@ def extremes(spec: TaskSpec, rows: Mapping[int, Mapping[str, Any]]) -> tuple[int
 
 def dots_label(language: str, spec: TaskSpec, code: int, row: Mapping[Any, Any]) -> str:
     """What stands at the dots of a group, a row of `count_hundred`: who, and g's and f's rates."""
-    who = with_capital(called(language, spec, code))
+    # Of many groups only their names: "Black female".
+    spoken = called(language, spec, code) if len(spec.groups) < 3 else called(language, replace(spec, people=""), code)
+    who = with_capital(" ".join(spoken.split()))
     now, before = of_100(language, row, "now"), of_100(language, row, "before")
     return phrase(language, "dots.same" if now == before else "dots.rates", who=who, before=before, now=now)

@@ -39,7 +39,7 @@ def let_tables_sort() -> None:
 # Word and sign tell a mark; the colour only underlines it.
 SHOWN: dict[Mark, str] = {
     "fine": ":green[:material/check_circle: Fine.]",
-    "predicted": ":gray[:material/drag_handle: Not clearly fewer than expected.]",
+    "predicted": ":gray[:material/drag_handle:]",  # the sentence says what is expected
     "look": ":orange[:material/error: Look closer.]",
     "bad": ":red[:material/cancel: A problem.]",
     "open": ":gray[:material/do_not_disturb_on: Not known.]",

@@ -215,14 +215,16 @@ def draw_tree(result: FitResult, depth: int) -> None:
         wide, narrow = st.columns([3, 2], gap="large")
         with wide:
             controls.draw_control("depth")
+            if not found.nodes["predicts"].any():
+                st.info(say("tree.cannot"), icon=":material/info:")
+                return
             st.html(say_in_html(tree_of(result, found, depth)))
         with narrow:
             st.metric(say_declared("F1 of the tree on test"), say_declared(f"{found.f1:.2f}"), help=tip("f1"))
-            why = " No leaf is mostly “changed”: allow more questions." if found.f1 == 0 else ""
             st.caption(
                 say_declared(
                     "Learnt on the training part, counted on test. A high F1 with few questions means that the changes "
-                    f"are easy to describe.{why}"
+                    "are easy to describe."
                 )
             )
 

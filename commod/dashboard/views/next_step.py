@@ -132,7 +132,7 @@ def _draw_for_check(result: FitResult, here: Answer, found: Found, answers: Mapp
         return
     label = max(better, key=lambda label: check.direction * answers[label].value)
     said = say(f"next.{name}", part=answers[label].part, whole=answers[label].whole)
-    _offer(f"check_step_{name}", label, f"{said}, {_fairness(found[label], result)}", found[label], f"{title} ")
+    _offer(f"check_step_{name}", label, f"{said}, {_effect(found[label], result)}", found[label], f"{title} ")
 
 
 def _draw(result: FitResult, found: Found) -> None:
@@ -163,8 +163,7 @@ def _draw_form(result: FitResult, found: Found) -> str:
     if not better:
         return ""
     label, other = min(better.items(), key=lambda step: step[1].change_counts.wrong)
-    effect = say("next.all", fairness=_fairness(other, result), accuracy=_beside(other, result, "accuracy"))
-    _offer("other_form", label, effect, other, how="try" if papers else "ahead")
+    _offer("other_form", label, _effect(other, result), other, how="try" if papers else "ahead")
     return label
 
 
@@ -223,28 +222,18 @@ def _is_better(other: FitResult, result: FitResult) -> bool:
 
 
 def _effect(other: FitResult, result: FitResult) -> str:
-    """What somebody gets who takes the step, then what it costs."""
-    fair, counts, here = _fairness(other, result), other.change_counts, result.change_counts
-    if not counts.count or other.settings.direction == "improve":  # its name says that nobody loses
-        return fair
-    fewer, is_larger_share = here.wrong - counts.wrong, counts.wrong * here.count >= here.wrong * counts.count
-    if not counts.worse:
-        harm = say("next.no_one")
-    elif fewer > 0 and is_larger_share:
-        harm = say("next.fewer", count=fewer, accuracy=_beside(other, result, "accuracy", always=True))
-    else:
-        harm = say("next.wrong", wrong=counts.wrong, count=counts.count)
-    return f"{harm}, {fair}"
-
-
-def _fairness(other: FitResult, result: FitResult) -> str:
-    return f"{say_declared(CRITERIA[other.settings.fairness].figure.short_title)} {_beside(other, result, 'fairness')}"
-
-
-def _beside(other: FitResult, result: FitResult, name: str, *, always: bool = False) -> str:
-    """A figure of the other model and, where that is worse or `always`, the one here."""
-    figure = FIGURES["accuracy"] if name == "accuracy" else CRITERIA[other.settings.fairness].figure
-    there, here = (one.path[name].iloc[-1] for one in (other, result))
-    now, before = (say_declared(figure.show(value)) for value in (there, here))
-    is_told = always or (figure.direction * (here - there) > ALIKE and other.settings.groups == result.settings.groups)
-    return say("next.instead", now=now, before=before) if is_told and now != before else now
+    """What gets better and what gets worse: of other groups, what g does to f."""
+    is_new = other.settings.groups != result.settings.groups
+    before, now = other.path.iloc[0] if is_new else result.path.iloc[-1], other.path.iloc[-1]
+    there, here = other.change_counts, result.change_counts
+    fairness, accuracy = CRITERIA[other.settings.fairness].figure, FIGURES["accuracy"]
+    moved = [say_declared(fairness.show(row["fairness"])) for row in (before, now)]
+    gained = say_declared(accuracy.show_difference(now["accuracy"] - before["accuracy"]))
+    parts = [f"{say_declared(fairness.short_title)} {' → '.join(dict.fromkeys(moved))}"]
+    parts += [f"{say_declared(accuracy.short_in_sentence)} {gained}"]
+    counts = {"changes": there.count - here.count}
+    # Its name says if nobody loses.
+    if other.settings.direction != "improve" and here.worse > here.better:
+        counts["worse"] = there.worse - here.worse
+    parts += [f"{say(f'next.{name}')} {count:+,}".replace("-", "−") for name, count in counts.items() if count]
+    return ", ".join(parts)

@@ -269,7 +269,7 @@ def test_data_page():
     app = fine(run().switch_page("pages/data.py").run())
     assert app.metric[0].label == "Non-White"
     fine(app.selectbox[0].set_value("compas").run())
-    assert app.metric[0].label == "Not Caucasian"
+    assert app.metric[0].label == "Non-Caucasian"
     assert any("ProPublica" in text.value for text in app.markdown)
 
 

@@ -43,10 +43,10 @@ def test_an_upload_is_told_by_the_names_chosen():
     assert story("en", OWN) == "A model decides about people: “hired: yes” or “hired: no”."
 
 
-def test_a_crossing_has_the_name_that_it_has_in_charts():
+def test_a_crossing_is_called_by_both_its_parts():
     law = TASKS["law_school"].under("race_sex")
-    assert called("en", law, 0) == f"students ({law.groups[0]})" == "students (Non-White × Female)"
-    assert called("fr", law, 0) == "étudiants (Non blancs × Femmes)"
+    assert called("en", law, 0) == "Non-White female students"
+    assert called("fr", law, 0) == "étudiants non blancs (femmes)"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,16 +1,11 @@
 """Each of many groups against everyone: what the figures, which compare the extremes, leave unsaid."""
 
-from typing import Any
-
 import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
-from commod.charts.people import AFTER, BEFORE, plot_group_rates
 from commod.dashboard.model.fitted import FitResult
-from commod.dashboard.state import session
 from commod.dashboard.text.escape import escape_markdown
-from commod.dashboard.views.chart import Table, draw
+from commod.dashboard.views.chart import Table, fold
 from commod.dashboard.views.words import say_declared
 from commod.explain.groups import Groups, extremes_in_words, margins_in_words
 from commod.metrics.counts import least_people
@@ -44,16 +39,7 @@ def draw_groups(result: FitResult) -> None:
         named = frame["group"].map(say_declared)
         return frame.assign(points=100 * frame["difference"], extreme=said, group=named)
 
-    decision = say_declared(result.task.spec.outcomes[1])
-    draw(
-        plot_group_rates,
-        result.keep(f"group_rates_{session.language()}", lambda: _points(found)),
-        alt="Rates of positive decisions by group, before and now.",
-        table=Table("Each group as a table", "groups_table", COLUMNS, rows),
-        caption=f"On test, in brackets the people of a group. Line: 95 % interval of the rate now (Wilson). Dashed: "
-        f"everyone now, {found.everyone:.1%}.",
-        decision=decision,
-    )
+    fold(Table("Each group as a table", "groups_table", COLUMNS), rows)
 
 
 def _sentences(result: FitResult, found: Groups) -> str:
@@ -66,22 +52,6 @@ def _sentences(result: FitResult, found: Groups) -> str:
             f"{figure.show(result.figures.loc[figure.name, model])} ({extremes_in_words(found, fairness, model)})"
             for model in ("g", "f")
         )
-        parts.append(f"{figure.title} compares the extremes. Of g it is {g}; of f it was {f}.")
+        parts.append(f"{figure.title} compares the extremes. With g it is {g}; with f it was {f}.")
     parts.append(margins_in_words(found, fairness, result.figures))
     return "\n\n".join(escape_markdown(say_declared(part)) for part in parts if part)
-
-
-def _points(found: Groups) -> pa.Table:
-    """Rows of the picture, two for each group."""
-    rows: list[dict[str, Any]] = []
-    for rank, row in enumerate(found.table.to_dict("records")):
-        few = "" if row["compared"] else ", few"
-        name = say_declared(f"{row['group']} ({row['count']:,}{few})")
-        group = {"name": name, "rank": rank, "count": row["count"]}
-        for model, (rate, low, high) in (
-            (BEFORE, ("before", "before_low", "before_high")),
-            (AFTER, ("rate", "low", "high")),
-        ):
-            values = {"rate": row[rate], "low": row[low], "high": row[high], "people": row[rate] * row["count"]}
-            rows.append(group | values | {"model": say_declared(model), "overall": found.everyone})
-    return pa.Table.from_pylist(rows)

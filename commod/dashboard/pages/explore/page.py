@@ -60,7 +60,7 @@ def show() -> None:
         with first_paint():
             top = st.container(horizontal=True, vertical_alignment="center", gap="small")
             head = st.container()
-            left, right = st.container(key="first_screen").columns([4, 5], gap="medium")
+            left, right = st.columns([4, 5], gap="medium")
             with top:
                 st.title(say("explore.title"), width="content", anchor=False)
                 tour.invite()
@@ -93,7 +93,7 @@ def show() -> None:
                 draw_points()
         for sentence in concerns_in_words(result):
             st.warning(escape_markdown(say_declared(sentence)), icon=":material/warning:")
-        near = is_near("explore.below") or target.is_searching() or tour.is_at("why")
+        near = is_near("explore.below") or target.is_searching() or tour.is_on()
     rest = _begin_rest(settings, result) if near else _compute_rest(settings, result)
     with deferred_paint():
         tour.hint(say_declared(result.task.spec.outcomes[1]))

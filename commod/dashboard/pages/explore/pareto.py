@@ -8,13 +8,14 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from commod.charts import plot_pareto
+from commod.charts import MethodStyle, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, KINDS, PATH, SPLITS, SWEEP, TRIED
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import Pending, get, submit
 from commod.dashboard.model.fitted import FitResult
 from commod.dashboard.state import session
 from commod.dashboard.state.settings import GRIDS, Settings, in_words
+from commod.dashboard.text.html import html_legend
 from commod.dashboard.text.language import FIRST
 from commod.dashboard.views.chart import Table, draw, fold
 from commod.dashboard.views.impact import FOUR_FIFTHS, has_four_fifths
@@ -34,12 +35,8 @@ _COLUMNS = {
     "id": pa.int64(),
     "order": pa.float64(),
     "line": pa.string(),
-    "label": pa.string(),
 }
 
-
-# A point so near to f or g in fairness has no name in the chart: it would cover theirs.
-APART = 0.06
 # Of every point, beside its fairness.
 _MEASURES = ("accuracy", "change_rate")
 
@@ -59,25 +56,18 @@ def _points(
     result: FitResult, line: list[FitResult], sweep: pd.DataFrame | None, splits: Refits | None
 ) -> tuple[pa.Table, list[Settings]]:
     """Rows of the Pareto view, and the settings behind the points tried before (their ``id`` is the place)."""
-    here = result.settings
+    here, tried = result.settings, session.state().tried
     # k is a reading of the model, not another model: one point for all of them.
-    models = {replace(s, k=here.k): s for s in session.state().tried if s.problem() == here.problem()}
+    models = {replace(s, k=here.k): s for s in tried if s.problem() == here.problem()}
     known = [s for model, s in models.items() if model != here]
     kept = f"points_{sweep is not None}_{splits is not None}_{session.language()}"
     behind, above = result.keep(kept, lambda: _fixed_points(result, sweep, splits))
-    found = [tuple(session.state().tried[s][name] for name in ("fairness", *_MEASURES)) for s in known]
-    ends = result.path["fairness"].iloc[[0, -1]]
-    # The last of those that do not lie at f or g, whose names stand there.
-    named = max((i for i, values in enumerate(found) if (ends - values[0]).abs().min() > APART), default=-1)
-    rows: list[tuple[Any, ...]] = []
-    for i, (s, values) in enumerate(zip(known, found, strict=True)):
-        label = say("explore.tried") if i == named else ""
-        rows.append((TRIED, *values, say_declared(in_words(s)), i, 0, "", label))
-    of_line = [_of_line(model) for model in line]
-    if len(of_line) > 4:
-        place = len(of_line) // 3
-        of_line[place] = (*of_line[place][:-1], say("explore.line"))
-    return pa.concat_tables([behind, _rows(of_line), _rows(rows), above]).combine_chunks(), known
+    rows = [
+        (TRIED, *(tried[s][name] for name in ("fairness", *_MEASURES)), say_declared(in_words(s)), i, 0, "")
+        for i, s in enumerate(known)
+    ]
+    on_line = _rows([_of_line(model) for model in line])
+    return pa.concat_tables([behind, on_line, _rows(rows), above]).combine_chunks(), known
 
 
 def _fixed_points(result: FitResult, sweep: pd.DataFrame | None, splits: Refits | None) -> tuple[pa.Table, pa.Table]:
@@ -86,26 +76,16 @@ def _fixed_points(result: FitResult, sweep: pd.DataFrame | None, splits: Refits 
     behind: list[tuple[Any, ...]] = []
     if sweep is not None:
         figure = CRITERIA[here.fairness].figure
-        named = sweep[sweep["best"]].sort_values(figure.name, ascending=figure.direction > 0).index
-        named = named[len(named) // 2] if len(named) > 2 else None
         columns = figure.name, *_MEASURES, "settings", "best"
-        for place, (*shown, best) in zip(sweep.index, _values(sweep, *columns), strict=True):
-            label = say("explore.frontier") if place == named else ""
-            line = "frontier" if best else ""
-            behind.append((SWEEP, *shown[:-1], say_declared(shown[-1]), -1, shown[0], line, label))
+        for *shown, setting, best in _values(sweep, *columns):
+            behind.append((SWEEP, *shown, say_declared(setting), -1, shown[0], "frontier" if best else ""))
     text = say_declared(in_words(here))
     if splits is not None:
         text += f"; {say_declared(splits_in_words(here, splits))}"
-        highest = splits.figures["accuracy"].max()
-        for values in _values(splits.figures, CRITERIA[here.fairness].figure_name, *_MEASURES):
-            label = say("explore.splits") if values[1] == highest else ""
-            behind.append((SPLITS, *values, text, -1, 0, "", label))
+        figures = _values(splits.figures, CRITERIA[here.fairness].figure_name, *_MEASURES)
+        behind += [(SPLITS, *values, text, -1, 0, "") for values in figures]
     path = list(_values(result.path, "fairness", *_MEASURES))
-    is_f = path[0] == path[-1]
-    above = [
-        (CURRENT, *path[-1], text, -1, 0, "", "" if is_f else "g"),
-        (DEPLOYED, *path[0], say_declared("unchanged"), -1, 0, "", "f = g" if is_f else "f"),
-    ]
+    above = [(CURRENT, *path[-1], text, -1, 0, ""), (DEPLOYED, *path[0], say_declared("unchanged"), -1, 0, "")]
     return _rows(behind), _rows(above)
 
 
@@ -114,7 +94,7 @@ def _of_line(result: FitResult) -> tuple[Any, ...]:
 
     def made() -> tuple[Any, ...]:
         shown = list(_values(result.path, "fairness", *_MEASURES))[-1]
-        return (PATH, *shown, say_declared(in_words(result.settings)), -1, result.settings.lambda_fair, "path", "")
+        return (PATH, *shown, say_declared(in_words(result.settings)), -1, result.settings.lambda_fair, "path")
 
     row: tuple[Any, ...] = result.keep(f"row_of_line_{session.language()}", made)
     return row
@@ -158,13 +138,16 @@ def draw_pareto(
         fairness_title=say_declared(figure.short_title),
         fairer=say_declared(figure.fairer),
         line=FOUR_FIFTHS if has_four_fifths(settings) else None,
-        line_name=say("explore.four_fifths"),
         called=tuple((kind, say_declared(kind)) for kind in KINDS) if session.language() != FIRST else (),
     )
 
+    shown = set(frame["kind"].to_pylist()) - {CURRENT, DEPLOYED}  # f and g are named in the chart
+    styles = [MethodStyle(say_declared(kind), *how[:2]) for kind, how in reversed(KINDS.items()) if kind in shown]
+    st.html(html_legend(styles))
+
     def draw_table() -> None:
-        limited = settings.free() != settings
-        st.caption(" ".join(say(f"explore.{part}") for part in ("chart", *["grey_is_free"] * limited, "point")))
+        notes = {"chart": True, "dashed": has_four_fifths(settings), "grey_is_free": settings.free() != settings}
+        st.caption(" ".join(say(f"explore.{name}") for name, holds in (notes | {"point": True}).items() if holds))
         _choose(known, settings, sweep)
         columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
         rows = frame.to_pandas().iloc[::-1]

@@ -25,9 +25,9 @@ def invite() -> None:
     _step(say("tour.start"), HINTS[0], type="tertiary", icon=":material/explore:")
 
 
-def is_at(part: str) -> bool:
-    """Whether the tour has come to a part of the page."""
-    return _at() == part
+def is_on() -> bool:
+    """Whether somebody takes it."""
+    return bool(_at())
 
 
 def hint(yes: str) -> None:

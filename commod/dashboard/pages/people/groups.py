@@ -13,7 +13,6 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
 from commod.dashboard.text.stories import called
 from commod.dashboard.views.chart import Table, draw, fold
-from commod.explain.concepts import in_percent
 from commod.explain.people import FEW, MAX_LEVELS, ChangeSegments, explain_outcomes, open_gaps, rank_segments
 from commod.metrics.counts import wilson_interval
 
@@ -27,7 +26,6 @@ def draw_outcomes(result: FitResult) -> None:
     frame = explain_outcomes(result.task, test.y, test.sensitive, result.scene.decisions_test, result.decisions)
     no, yes = map(escape_markdown, spec.outcomes)
     st.header("What it did to each group")
-    _say_largest_move(frame, spec.outcomes)
     if result.has_many_groups:
         frame = frame.sort_values(["label", "rate_after"], ascending=False, kind="stable")
         for place, label in zip(st.columns(2, gap="large"), (1, 0), strict=True):
@@ -62,16 +60,6 @@ def draw_outcomes(result: FitResult) -> None:
         ),
         lambda: frame.assign(recorded=frame["label"].map(words)),
     )
-
-
-def _say_largest_move(frame: pd.DataFrame, outcomes: tuple[str, str]) -> None:
-    known = frame[frame["enough"]]
-    if known.empty:
-        return
-    most = known.loc[(known["rate_after"] - known["rate_before"]).abs().idxmax()]
-    who = escape_markdown(f"{most['group']}, recorded “{outcomes[most['label']]}”")
-    now, before = in_percent(most["rate_after"]), in_percent(most["rate_before"])
-    st.markdown(f"Largest move: **{who}**. {now} now get “{escape_markdown(outcomes[1])}” (before: {before}).")
 
 
 def _before_and_now(frame: pd.DataFrame) -> pd.DataFrame:
@@ -113,7 +101,6 @@ def _draw_many(frame: pd.DataFrame, decision: str) -> None:
 # As many are drawn; the table has all. And as many rows of those where the gap stays open.
 TOP, NEGLECTED = 6, 6
 RANKED_BY = {"changed": "Changed", "better": "Better off", "worse": "Worse off"}
-PARTS = {"all": "All", "one": "One attribute", "two": "Two attributes"}
 SEGMENTS = Table(
     "All segments as a table",
     "segments_table",
@@ -134,33 +121,25 @@ def draw_people_segments(result: FitResult) -> None:
     """The first segments in a chart, all of them in a table."""
     st.header("Where the change is largest")
     found: ChangeSegments = result_of(tasks.segments(result))
-    left, right = st.columns(2, gap="medium")
-    of = _choose(left, "Rank by", RANKED_BY, "people_rank")
-    parts = _choose(right, "Segments of", PARTS, "people_parts")
-    table = found.table
-    if parts != "all":
-        table = table[(table["second"] == "") == (parts == "one")]
-    ranked = rank_segments(table, of)
+    how: dict[str, Any] = {"default": "changed", "required": True, "persist_state": "session"}
+    of = st.segmented_control("Rank by", list(RANKED_BY), format_func=RANKED_BY.__getitem__, key="people_rank", **how)
+    ranked = rank_segments(found.table, of)
     pair = ranked["first"] + " · " + ranked["second"]
     ranked["segment"] = pair.where(ranked["second"] != "", ranked["first"])
-    enough = ranked[ranked["enough"]]
+    enough = ranked[ranked["enough"] & (ranked["second"] == "")]
     overall = found.total[of] / found.total["count"]
     if enough.empty or not found.total[of]:
         nothing = f"No segment has {FEW} people or more." if enough.empty else f"Nobody is {RANKED_BY[of].lower()}."
         st.info(nothing, icon=":material/info:")
     else:
-        first = enough.iloc[0]
-        often, name = RANKED_BY[of].lower(), escape_markdown(first["segment"])
-        shares = f"({in_percent(first['share'])}; everyone {in_percent(overall)})"
-        st.markdown(f"Most often {often}: “{name}”, **{first[of]:,} of {first['count']:,}** {shares}.")
         _draw_top(enough.head(TOP), of, overall)
     cut = "".join(
         f" {escape_markdown(name)}: the {MAX_LEVELS} most frequent levels, {left} left out."
         for name, left in found.cut.items()
     )
     st.caption(
-        f"Line: 95 % interval; grey mark: everyone. Of {found.ranked:,} segments with {FEW} people or more, the top is "
-        f"partly chance.{cut}"
+        f"Line: 95 % interval; grey mark: everyone. The table adds segments of two attributes: of all {found.ranked:,} "
+        f"with {FEW} people or more, the top is partly chance.{cut}"
     )
     fold(SEGMENTS, ranked)
 
@@ -200,16 +179,8 @@ def draw_open(result: FitResult) -> None:
     )
 
 
-def _choose(place: Any, label: str, options: dict[str, str], key: str) -> str:
-    how: dict[str, Any] = {"default": next(iter(options)), "required": True, "persist_state": "session"}
-    return str(place.segmented_control(label, list(options), format_func=options.__getitem__, key=key, **how))
-
-
 def _draw_top(top: pd.DataFrame, of: str, overall: float) -> None:
-    names = [
-        f"{first}|{second}: {part:,} of {count:,}" if second else f"{first}: {part:,} of {count:,}"
-        for first, second, part, count in top[["first", "second", of, "count"]].itertuples(index=False, name=None)
-    ]
+    names = [f"{segment}: {part:,} of {count:,}" for segment, part, count in top[["segment", of, "count"]].to_numpy()]
     draw(
         plot_segment_shares,
         top[["segment", "count", "share", "low", "high"]].assign(
@@ -219,5 +190,4 @@ def _draw_top(top: pd.DataFrame, of: str, overall: float) -> None:
         table=SEGMENTS.title,
         of=of,
         title=RANKED_BY[of],
-        step=38 if (top["second"] == "").all() else 50,
     )

@@ -65,43 +65,14 @@ def _verdict(result: FitResult) -> str:
 
 
 def _groups(result: FitResult) -> None:
-    people = escape_markdown(result.task.spec.people)
-    if result.has_many_groups:
-        _table_of_groups(result)
-        return
-    (_, better), (_, worse) = directions(result.task.spec)
-    rows = [(escape_markdown(result.task.groups[int(code)]), row) for code, row in result.changes.iterrows()]
-    for cell, (name, row) in zip(st.columns(len(rows), gap="small"), rows, strict=True):
-        cell.metric(
-            name,
-            f"{row['changed']:,.0f} of {row['count']:,.0f}",
-            f"{in_percent(row['changed'] / row['count'])}: {row[better]:,.0f} better off, {row[worse]:,.0f} worse off",
-            delta_color="off",
-            delta_arrow="off",
-            border=True,
-        )
-    for name, row in rows:
-        if row["count"] < FEW:
-            st.warning(
-                tip("group_is_small", group=name, count=row["count"], people=people, few=FEW),
-                icon=":material/group_off:",
-            )
-
-
-def _table_of_groups(result: FitResult) -> None:
-    """The same of many groups, the largest first."""
-    changes = result.changes.sort_values("count", ascending=False, kind="stable")
-    total = changes[["count", "changed", "raised", "lowered"]].sum()
-    names = [*(result.task.groups[int(code)] for code in changes.index), "Everyone on test"]
+    """Each group, the largest first, and how many of it changed."""
     columns = [column for _, column in directions(result.task.spec)]
     rows = []
-    for name, row in zip(names, [*changes.to_dict("records"), total], strict=True):
+    for code, row in result.changes.sort_values("count", ascending=False, kind="stable").iterrows():
         few = " (few)" if row["count"] < FEW else ""
-        share = in_percent(row["changed"] / row["count"])
-        counts = (f"{row[column]:,.0f}" for column in columns)
-        rows.append([name, f"{row['changed']:,.0f} of {row['count']:,.0f} ({share}){few}", *counts])
+        changed = f"{row['changed']:,.0f} of {row['count']:,.0f} ({in_percent(row['changed'] / row['count'])}){few}"
+        rows.append([result.task.groups[int(code)], changed, *(f"{row[column]:,.0f}" for column in columns)])
     headings = ["Group", "Changed", "Better off", "Worse off"]
     st.html(html_table(headings, rows, caption="The groups on test, and how many of each changed"))
-    small = [name for name, row in zip(names, rows, strict=True) if row[1].endswith("(few)")]
-    if small:
+    if (result.changes["count"] < FEW).any():
         st.caption(tip("few_people", few=FEW, people=escape_markdown(result.task.spec.people)))

@@ -21,7 +21,6 @@ from commod.experiments.checks import Evidence
 from commod.experiments.refits import Refits
 from commod.explain.checks import merit_in_words, often_enough, step_in_words
 from commod.metrics.counts import compared_groups
-from commod.metrics.figures import key_figures
 from commod.wording import with_capital
 
 MODELS = {"f": BEFORE, "g": AFTER}
@@ -192,36 +191,13 @@ def _again(result: FitResult, found: Refits) -> None:
             "often": often_enough(edges[:-1] / 100),
         }
     )
-    left, right = st.columns(2, gap="large")
-    with left:
-        draw(
-            plot_again,
-            frame,
-            alt="Changed people by the share of refits that change them.",
-            table=AGAIN,
-            caption=f"{tip('refits')} {len(found)} times.",
-        )
-    with right:
-        _intervals(result, found)
-
-
-def _intervals(result: FitResult, found: Refits) -> None:
-    """How far the figures move with the training rows, beside how far with the test people."""
-    st.markdown("**How far the figures move**")
-    headings = {
-        "Figure of g": "",
-        "Here": "",
-        "Other test people": tip("interval_test"),
-        "Other training rows": tip("interval_refits"),
-    }
-    rows = []
-    for figure in key_figures():
-        if figure.name in result.figures.index:
-            row, other = result.figures.loc[figure.name], found.intervals.loc[figure.name]
-            both = [(row["g_low"], row["g_high"]), (other["low"], other["high"])]
-            cells = [figure.show_interval(low, high) for low, high in both]
-            rows.append([figure.title, figure.show(row["g"]), *cells])
-    st.html(html_table(headings, rows, caption="How far the figures move"))
+    draw(
+        plot_again,
+        frame,
+        alt="Changed people by the share of refits that change them.",
+        table=AGAIN,
+        caption=f"{tip('refits')} {len(found)} times.",
+    )
 
 
 def _proxies(result: FitResult) -> None:

@@ -98,9 +98,9 @@ def trade_off(result: FitResult) -> dict[str, Any]:
     # As the Explore page draws them, without what else was tried: the report is a function of the model.
     frame = pd.concat(
         [
-            path[names].assign(kind=PATH, order=path["lambda_fair"], line="path", label=""),
-            path[names].iloc[[-1]].assign(kind=CURRENT, order=0.0, line="", label="g"),
-            path[names].iloc[[0]].assign(kind=DEPLOYED, order=0.0, line="", label="f"),
+            path[names].assign(kind=PATH, order=path["lambda_fair"], line="path"),
+            path[names].iloc[[-1]].assign(kind=CURRENT, order=0.0, line=""),
+            path[names].iloc[[0]].assign(kind=DEPLOYED, order=0.0, line=""),
         ],
         ignore_index=True,
     ).assign(settings="", id=-1)

@@ -42,13 +42,12 @@ def _minus(text: str) -> str:
 
 
 def read_aloud(person: Person) -> None:
-    """What f and g say, before the edit and after it."""
-    recorded = _verdict(person, person.scores.iloc[0], "" if person.edits else "**", label=person.label)
-    if person.edits:
+    """What f and g say and, where something is edited, what they said before."""
+    with st.container(key="what_if_says"):
         st.markdown(_verdict(person, person.now, "**"))
+    if person.edits:
         names = ", ".join(escape_markdown(person.task.label(name)) for name in person.edits)
-        recorded = f"Before the edit of {names}: {recorded}"
-    st.markdown(recorded)
+        st.markdown(f"Before the edit of {names}: {_verdict(person, person.scores.iloc[0])}")
     for sentence in wrong_turns(person):
         st.warning(escape_markdown(sentence), icon=":material/u_turn_left:")
 
@@ -62,14 +61,11 @@ def _not_acted_on(person: Person) -> str:
 def _arithmetic(person: Person) -> str:
     """What becomes of f's score, so that a layman can follow."""
     row, line = person.now, person.result.line_in_words
-    changed = bool(row["changed"])
     if person.result.g.decides:
         says = escape_markdown(person.task.spec.outcomes[int(row["g"])])
-        does = "moves just across the line" if changed else "keeps f's score"
+        does = "moves just across the line" if row["changed"] else "keeps f's score"
         return _minus(f"The balance is {row['balance']:+.2f}, so g says “{says}” and {does}. Dashed: the line, {line}.")
-    shift = f", plus s = {row['shift']:+.2f}" if person.result.g.has_shift else ""
-    turns = f"Across the dashed line ({line}) the decision turns."
-    return _minus(f"{turns} g's distance from it: f's times r = {row['ratio']:.3f}{shift}.")
+    return f"The decision turns at the dashed line ({line})."
 
 
 def _percent(person: Person, margin: float, outcome: int = 1) -> str:
@@ -117,25 +113,22 @@ def refits_in_words(person: Person, refits: Refits) -> str:
     return f"{again}."
 
 
-def _verdict(person: Person, row: pd.Series, bold: str = "", *, label: int | None = None) -> str:
-    """What f and g say; with the label, what the record says."""
-    task = person.task
-    says_f, says_g, positive = (
-        escape_markdown(task.spec.outcomes[place]) for place in (int(row["f"]), int(row["g"]), 1)
-    )
+def _verdict(person: Person, row: pd.Series, bold: str = "") -> str:
+    """What f and g decide, and the chances that they see."""
+    spec = person.task.spec
+    says_f, says_g, positive = (escape_markdown(spec.outcomes[place]) for place in (int(row["f"]), int(row["g"]), 1))
     became = "unchanged"
     if row["changed"]:
-        became = "changed for the better" if row["g"] == task.spec.favourable else "changed for the worse"
-    happened = "" if label is None else f" The record says “{escape_markdown(task.spec.outcomes[label])}”."
+        became = "changed for the better" if row["g"] == spec.favourable else "changed for the worse"
+    f, g = (_percent(person, row[f"logit_{model}"]) for model in ("f", "g"))
     return (
-        f"{bold}f{bold} sees a chance of {_percent(person, row['logit_f'])} for “{positive}” and says “{says_f}”. "
-        f"{bold}g{bold} sees {_percent(person, row['logit_g'])} and says “{says_g}”: {bold}{became}{bold}.{happened}"
+        f"{bold}f{bold} says “{says_f}”, {bold}g{bold} says “{says_g}”: {bold}{became}{bold}. "
+        f"Chance of “{positive}”: {f} by f, {g} by g."
     )
 
 
 def draw_sum(person: Person) -> None:
     """The sum from f's score to g's, by concept; as a table on demand."""
-    st.header("From f's score to g's", anchor=False)
     spec = person.task.spec
     options: dict[str, Any] = {"outcomes": spec.outcomes, "favourable": spec.favourable}
     decides = person.result.g.decides

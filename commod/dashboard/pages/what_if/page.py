@@ -27,12 +27,14 @@ def show() -> None:
     left, right = st.columns(2, gap="large")
     with left:
         accounts.draw_sum(person)
-        place: Any = st.empty()
-        suggest_edits(person, state)
     with right:
         edit(person, state)
-    # What may take a while comes last: the page above is complete without it.
+    left, right = st.columns(2, gap="large")
     with left:
+        suggest_edits(person, state)
+    # What may take a while comes last: the page above is complete without it.
+    with right:
+        place: Any = st.empty()
         accounts.draw_person_shap(person)
     draw_pending(
         Pending(

@@ -176,7 +176,8 @@ def edit(person: Person, state: State) -> None:
     scene, task = person.result.scene, person.task
     group = task.groups[int(scene.test.sensitive.iloc[person.number])]
     st.header(f"Number {person.number}", anchor=False)
-    st.caption(tip("edit_anything", group=escape_markdown(group)))
+    record = escape_markdown(task.spec.outcomes[person.label])
+    st.caption(tip("edit_anything", group=escape_markdown(group), record=record))
     if isinstance(scene.f, str):
         st.caption("The score of f is kept as it was: it comes with the data, and f itself is not at hand.")
 

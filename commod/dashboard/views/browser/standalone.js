@@ -320,7 +320,7 @@ class Page {
   checks() {
     const answers = this.models.part(this.settings, "checks"), { checks, marks } = this.words;
     const lines = answers.map(([name, mark, part, whole, expected]) => {
-      const values = { part: this.number(part), whole: this.number(whole), share: this.percent(part / whole), expected: this.percent(expected ?? 0) };
+      const values = { part: this.number(part), whole: this.number(whole), share: this.percent(part / whole), expected: this.number(Math.round((expected ?? 0) * whole)) };
       const answer = ` · ${checks[name]} ${whole ? this.say(`check_${name}`, values) : ""}`;
       return build("li", {}, build("strong", { class: mark }, marks[mark].join(" ")), answer);
     });

@@ -10,12 +10,11 @@
     const part = document.querySelector("[data-hint]")?.dataset.hint, shown = part && find(part);
     for (const other of Object.keys(parts)) if (other !== part) find(other)?.style.removeProperty("outline");
     if (!shown) return;
-    const narrow = innerWidth <= 768, above = narrow && part === "tradeoff";
-    const { top, bottom } = document.querySelector(".st-key-tour_hint").getBoundingClientRect();
     shown.style.outline = "3px solid #D55E00";
     shown.style.outlineOffset = "4px";
-    // Clear of the menu and, on a phone, of the hint, which lies above the chart and below all else.
-    shown.style.scrollMargin = `${above ? bottom + 16 : 80}px 0 ${narrow && !above ? innerHeight - top + 16 : 16}px`;
+    // Clear of the hint, which lies above all else.
+    const { bottom } = document.querySelector(".st-key-tour_hint").getBoundingClientRect();
+    shown.style.scrollMargin = `${bottom + 16}px 0 16px`;
     shown.scrollIntoView({ block: part === "why" ? "start" : "nearest" });
   };
   show();
