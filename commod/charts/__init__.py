@@ -11,9 +11,7 @@ from commod.charts.compare import (
     plot_by_depth,
     plot_calibration,
     plot_methods,
-    plot_overlap,
     plot_scatter,
-    plot_segments,
     plot_share_by_group,
     plot_who_changed,
 )
@@ -31,10 +29,8 @@ __all__ = [
     "plot_changes",
     "plot_contributions",
     "plot_methods",
-    "plot_overlap",
     "plot_pareto",
     "plot_scatter",
-    "plot_segments",
     "plot_share_by_group",
     "plot_who_changed",
 ]

@@ -14,7 +14,6 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, styles_of
-from commod.dashboard.views.points import SCORE_COLUMNS
 from commod.datasets import TASKS
 from commod.experiments.paper import sensitivity_table
 from commod.experiments.paper_figures import tree_f1_by_depth
@@ -230,6 +229,8 @@ def _posthoc(frame: pd.DataFrame) -> None:
 def _calibration(frame: pd.DataFrame) -> None:
     styles = styles_of(["commod", "adv_debias"])
     moves = frame.drop_duplicates("method").set_index("method")["score_move"]
+    columns = {"label": ("Method", ""), "mean_f": ("Mean score of f", ".3f"), "mean_g": ("Mean score of g", ".3f")}
+    columns |= {"sd_g": ("Standard deviation of g's", ".3f"), "count": ("People", ",.0f")}
     st.markdown(
         "On the dashed line g's scores are f's. Scores of those whose decision stays move, on average, by "
         f"{100 * moves['commod']:.1f} percentage points by COMMOD, {100 * moves['adv_debias']:.1f} by AdvDebias "
@@ -240,7 +241,7 @@ def _calibration(frame: pd.DataFrame) -> None:
         plot_calibration,
         frame.assign(label=frame["method"].map(label_of)),
         alt="Mean score of g by score of f, COMMOD and AdvDebias.",
-        table=Table("Figure 9 as a table", "figure9_table", SCORE_COLUMNS),
+        table=Table("Figure 9 as a table", "figure9_table", columns),
         styles=styles,
         strong=label_of("commod"),
     )

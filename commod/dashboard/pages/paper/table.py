@@ -13,7 +13,7 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, styles_of
-from commod.dashboard.views.points import as_rows, draw_cells, draw_segments, point_columns
+from commod.dashboard.views.points import as_rows, draw_cells, point_columns
 from commod.datasets import TASKS
 from commod.experiments.paper import LEAST_SPLITS, TABLE1_ROWS, table1
 from commod.experiments.paper_numbers import BLACK_BOX, FIGURE2, METHOD_ROWS, TABLE1_CELLS
@@ -115,7 +115,7 @@ def _draw_cells(cells: pd.DataFrame) -> None:
     draw_cells(
         cells,
         rows,
-        _places(cells),
+        {place: "Fairness Q{}, accuracy Q{}".format(*place) for place in _places(cells)},
         words,
         caption="Change rates",
         label=lambda name: label_of(name) + ("" if name in METHOD_ROWS else ADDED),
@@ -179,15 +179,25 @@ def _pictures(models: pd.DataFrame, criterion: str, cuts: Segments) -> None:
         st.html(html_legend(styles))
         frame = in_segments(frame, cuts, criterion)
         low, high = frame["accuracy"].quantile([0.02, 1.0])
-        draw_segments(
-            frame[frame["accuracy"] >= low].assign(best=True),
-            cuts.titles(criterion),
-            lambda q: Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
-            styles=styles,
-            strong=label_of("commod"),
-            most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
-            accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
-            lines=False,
-            fairness_title=figure.axis_title,
-            height=250,
-        )
+        places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
+        for q, (place, title) in enumerate(zip(places, cuts.titles(criterion), strict=True), start=1):
+            part = frame[(frame["fairness_q"] == q) & (frame["accuracy"] >= low)].assign(best=True)
+            place.markdown(f"**{title}**")
+            if part.empty:
+                place.caption("No model lands here.")
+                continue
+            with place:
+                draw(
+                    plot_methods,
+                    part,
+                    alt=f"Decisions changed against accuracy in fairness Q{q}.",
+                    table=Table(f"Models of Figure 1, Q{q} as a table", f"figure1_q{q}_table", columns),
+                    axes=("accuracy", "change_rate"),
+                    styles=styles,
+                    strong=label_of("commod"),
+                    most_changes=float(np.ceil(frame["change_rate"].max() * 20) / 20),
+                    accuracy_range=(float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50)),
+                    lines=False,
+                    fairness_title=figure.axis_title,
+                    height=250,
+                )
