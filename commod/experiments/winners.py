@@ -99,9 +99,7 @@ def wins_in_words(claims: Sequence[Claim], own: str = "COMMOD") -> str:
     wins = Counter(name for claim in claims for name in claim.fewest if name != "commod")
     names = sorted(wins, key=lambda name: (-wins[name], list(METHODS).index(name)))
     if names:
-        others = [
-            f"{METHODS[name].in_sentence} {'in' if i else 'does in'} {wins[name]}" for i, name in enumerate(names)
-        ]
+        others = [f"{METHODS[name].title} {'in' if i else 'does in'} {wins[name]}" for i, name in enumerate(names)]
         text += f". {', '.join(others)}"
     lost = [claim for claim in claims if "commod" not in claim.fewest]
     if any(claim.beyond_chance for claim in lost):
@@ -111,7 +109,8 @@ def wins_in_words(claims: Sequence[Claim], own: str = "COMMOD") -> str:
 
 def _significant(claims: Sequence[Claim], what: str) -> str:
     count = sum(bool(claim.beyond_chance) for claim in claims)
-    return f"{count or 'none'} of {what} {'is' if count == 1 else 'are'} statistically significant"
+    many = "none" if not count else "all" if 1 < count == len(claims) else count
+    return f"{many} of {what} {'is' if count == 1 else 'are'} statistically significant"
 
 
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:

@@ -16,7 +16,7 @@ from tests.dashboard.driving import fine, forget, run, run_compare, tables
 from tests.waiting import wait_until
 
 DP = "demographic_parity"
-PLACES = {name: place for place, name in enumerate(CHECKS, 4)}  # columns, after method and the three figures
+PLACES = {name: place for place, name in enumerate(CHECKS, 5)}  # columns, after method and four figures
 
 
 @pytest.fixture(autouse=True, scope="module")

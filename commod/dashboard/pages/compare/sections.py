@@ -47,7 +47,6 @@ from commod.uploads.limits import count_of
 HEIGHT = 470
 # Behind the change rate of a method that has no sound model in a cell.
 NO_MODEL = " ✗"
-OWN = METHODS["commod"].in_sentence
 
 
 @dataclass(frozen=True)
@@ -209,7 +208,7 @@ def answer(here: Compared, claimed: tuple[Claim, ...], missing: Sequence[str], p
     free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
     sentences = [level_in_words(found, fair, with_commod="commod" in free and len(free) > 1)]
     if any(claim.own is not None for claim in claimed):
-        sentences.insert(0, f"**{wins_in_words(claimed, OWN)}.**")
+        sentences.insert(0, f"**{wins_in_words(claimed, METHODS['commod'].in_sentence)}.**")
     if missing:
         sentences.insert(0, f"**Not final, without {', '.join(METHODS[name].title for name in missing)}.**")
     place.markdown("\n\n".join(sentences))
@@ -218,15 +217,18 @@ def answer(here: Compared, claimed: tuple[Claim, ...], missing: Sequence[str], p
 def level_in_words(found: Mapping[str, BestAndOwn], fair: str, *, with_commod: bool) -> str:
     """Which single models are best at a level of fairness, and, unless they are COMMOD's, how its best one does."""
     says = {"accuracy": "is the most accurate", "change_rate": "changes the fewest decisions"}
-    parts = []
+    parts: list[str] = []
+    last = ""
     for name, what in says.items():
         first, own = found[name]
         if first is None:
             return f"No method gets to {fair} on test."
         shown = FIGURES[name].show(first[name])
         if with_commod and first["method"] != "commod":
-            shown += f"; {OWN} {'does not get there' if own is None else FIGURES[name].show(own[name])}"
-        parts.append(f"{METHODS[first['method']].in_sentence} {what} ({shown})")
+            shown += f"; COMMOD {'does not get there' if own is None else FIGURES[name].show(own[name])}"
+        title = METHODS[first["method"]].title
+        parts.append(f"{title * (title != last)} {what} ({shown})".strip())
+        last = title
     return f"Of single models with {fair}, {' and '.join(parts)}."
 
 
@@ -297,12 +299,12 @@ def _winners(
 
     def changes(method: str, claim: Claim) -> str:
         cell = known[(method, *claim.place)]
-        return f"{METHODS[method].in_sentence}\n{in_percent(cell['change_rate'])}{spread(cell)}"
+        return f"{METHODS[method].title}\n{in_percent(cell['change_rate'])}{spread(cell)}"
 
     rows = []
     for claim in claimed:
         rival = claim.against if "commod" in claim.fewest else "commod"
-        against = f"no model of {OWN}" if "commod" in here.sweeps else "–"
+        against = "no model of COMMOD" if "commod" in here.sweeps else "–"
         if claim.own is not None:
             against = f"{changes(rival, claim)}\n{'significant' if claim.beyond_chance else 'may be chance'}"
         rows.append([ranges[claim.place], "\n".join(changes(method, claim) for method in claim.fewest), against])
@@ -322,7 +324,7 @@ def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, An
 
     def text(cell: Mapping[Any, Any]) -> str:
         row = found.get(tuple(cell[name] for name in place))
-        return "" if row is None else f" ({100 * row['mean']:.1f} ± {100 * row['std']:.1f})"
+        return "" if row is None else f" ({100 * row['mean']:.1f}\u00a0±\u00a0{100 * row['std']:.1f})"
 
     return text
 
