@@ -208,7 +208,8 @@ def answer(here: Compared, claimed: tuple[Claim, ...], missing: Sequence[str], p
     free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
     sentences = [level_in_words(found, fair, with_commod="commod" in free and len(free) > 1)]
     if any(claim.own is not None for claim in claimed):
-        sentences.insert(0, f"**{wins_in_words(claimed, METHODS['commod'].in_sentence)}.**")
+        first, _, others = wins_in_words(claimed, METHODS["commod"].in_sentence).partition(". ")
+        sentences.insert(0, f"**{first}.** {others}.".removesuffix(" ."))
     if missing:
         sentences.insert(0, f"**Not final, without {', '.join(METHODS[name].title for name in missing)}.**")
     place.markdown("\n\n".join(sentences))
