@@ -223,7 +223,7 @@ def level_in_words(found: Mapping[str, BestAndOwn], fair: str, *, with_commod: b
     for name, what in says.items():
         first, own = found[name]
         if first is None:
-            return f"No method gets to {fair} on test."
+            return f"Of the methods shown, none reaches {fair} on test without knowing the group."
         shown = FIGURES[name].show(first[name])
         if with_commod and first["method"] != "commod":
             shown += f"; COMMOD {'does not get there' if own is None else FIGURES[name].show(own[name])}"
