@@ -171,13 +171,13 @@ class _Focus:
         return now.when(self.strong).then(alt.value(strong)).otherwise(alt.value(faint))
 
     def of_lines(self) -> dict[str, Any]:
-        return {"opacity": self.by(1.0, 1.0, 0.45), "strokeWidth": self.by(3.2, 3.0, 1.3)}
+        return {"opacity": self.by(1.0, 1.0, 0.6), "strokeWidth": self.by(3.2, 3.0, 1.3)}
 
     def of_points(self) -> dict[str, Any]:
         shown = alt.when("datum.chosen").then(alt.value(1.0))
         shown = shown.when(self.on_points | self.on_names).then(alt.value(1.0))
         shown = shown.when(f"datum.best && {self.strong}").then(alt.value(1.0))
-        return {"opacity": shown.when("datum.best").then(alt.value(0.65)).otherwise(alt.value(0.3))}
+        return {"opacity": shown.when("datum.best").then(alt.value(0.85)).otherwise(alt.value(0.3))}
 
 
 def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
@@ -217,7 +217,7 @@ def _crosses(axes: tuple[str, str], x: Any, y: Any, channels: dict[str, Any], fo
 def _corner(text: str) -> alt.Chart:
     """Words in the upper left corner."""
     once = alt.Chart().transform_aggregate(rows="count()").mark_text(align="left", baseline="top", fontSize=12)
-    once = once.encode(x=alt.value(6), y=alt.value(4), text=alt.value(text), color=alt.value(palette.FRONTIER))
+    once = once.encode(x=alt.value(6), y=alt.value(14), text=alt.value(text), color=alt.value(palette.FRONTIER))
     return once
 
 

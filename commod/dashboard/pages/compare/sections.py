@@ -300,9 +300,11 @@ def _winners(
 
     def changes(method: str, claim: Claim) -> str:
         cell = known[(method, *claim.place)]
-        return f"{METHODS[method].title}\n{in_percent(cell['change_rate'])}{spread(cell)}"
+        return f"{METHODS[method].short_title}\n{in_percent(cell['change_rate'])}{spread(cell)}"
 
     rows = []
+    # With some methods on other splits, but not all, nobody can win there.
+    whole = all(name in here.spread for name, sweep in here.sweeps.items() if frontier_of(sweep))
     for claim in claimed:
         rival = claim.against if "commod" in claim.fewest else "commod"
         against = "no model of COMMOD" if "commod" in here.sweeps else "–"
@@ -310,7 +312,7 @@ def _winners(
             against = f"{changes(rival, claim)}\n{'significant' if claim.beyond_chance else 'may be chance'}"
         rows.append([ranges[claim.place], "\n".join(changes(method, claim) for method in claim.fewest), against])
         if here.spread:
-            rows[-1].append("{} of {}".format(*claim.again) if claim.again[1] else "–")
+            rows[-1].append("…" if not whole else "{} of {}".format(*claim.again) if claim.again[1] else "–")
     headings = ["Models with", "Fewest changes", "COMMOD, or the next", *["Wins again"] * bool(here.spread)]
     st.html(html_table(headings, rows, caption="Who wins where", text={1, 2}))
     st.caption(tip("wins") + (tip("wins_again") if here.spread else ""))

@@ -158,7 +158,7 @@ class _Section:
         if answer.mark == "open":
             return f"{sign} {word}\n{answer.why_open}", None
         basis = f"\n{answer.basis}" if answer.basis and check in ("merit", "right") else ""
-        return f"{sign} {word} {answer.share}\n{answer.part:,} of {answer.whole:,}{basis}", answer.value
+        return f"{sign} {word}\n{answer.share}: {answer.part:,} of {answer.whole:,}{basis}", answer.value
 
     def _bad(self, name: str) -> SortCell:
         """How many checks found a problem, once all are answered; of a method that changes nobody there is none."""
