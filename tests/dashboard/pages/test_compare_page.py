@@ -61,7 +61,7 @@ def test_compare_draws_and_matches(compared):
     assert app.title[0].value == "Which method changes the fewest decisions?"
     assert "Not final" not in words(app)
     assert set(tables(app)) == {"Who wins where", "Mean change rates", MATCHED}  # no more than these
-    assert tables(app)["Mean change rates"][-1][0] == "Oracle ROC ○"
+    assert "Oracle ROC ○" in [row[0] for row in tables(app)["Mean change rates"]]
     assert app.query_params["methods"] == "commod,fst,oracle_roc"
     counted = [row for row in tables(app)["Mean change rates"] if "○" not in row[0]]
     for place, (_, winner, *_) in enumerate(tables(app)["Who wins where"], start=1):
