@@ -193,5 +193,5 @@ def test_the_best_models_fulfil_what_is_asked_of_them(level):
         assert first[figure] == getattr(fair[figure], best)()
         assert f"({first[figure]:.1%}" in text
         if first["method"] != "commod":
-            reached = f"COMMOD {getattr(own[figure], best)():.1%})" if len(own) else "COMMOD does not get there)"
+            reached = f"COMMOD {getattr(own[figure], best)():.1%})" if len(own) else "No COMMOD model is that fair."
             assert reached in text

@@ -218,19 +218,20 @@ def answer(here: Compared, claimed: tuple[Claim, ...], missing: Sequence[str], p
 def level_in_words(found: Mapping[str, BestAndOwn], fair: str, *, with_commod: bool) -> str:
     """Which single models are best at a level of fairness, and, unless they are COMMOD's, how its best one does."""
     says = {"accuracy": "is the most accurate", "change_rate": "changes the fewest decisions"}
-    parts: list[str] = []
-    last = ""
+    parts, last, behind = [], "", ""
     for name, what in says.items():
         first, own = found[name]
         if first is None:
             return f"Of the methods shown, none reaches {fair} on test without knowing the group."
         shown = FIGURES[name].show(first[name])
-        if with_commod and first["method"] != "commod":
-            shown += f"; COMMOD {'does not get there' if own is None else FIGURES[name].show(own[name])}"
+        if own is None:
+            behind = " No COMMOD model is that fair." if with_commod else ""
+        elif with_commod and first["method"] != "commod":
+            shown += f"; COMMOD {FIGURES[name].show(own[name])}"
         title = METHODS[first["method"]].title
         parts.append(f"{title * (title != last)} {what} ({shown})".strip())
         last = title
-    return f"Of single models with {fair}, {' and '.join(parts)}."
+    return f"Of single models with {fair}, {' and '.join(parts)}.{behind}"
 
 
 def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
