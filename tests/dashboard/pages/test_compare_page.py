@@ -200,6 +200,13 @@ def test_where_nobody_is_changed_nobody_wins(monkeypatch):
     assert not last["fewest"].any()
 
 
+def test_who_wins_on_other_splits_is_open_until_all_methods_are_known_there():
+    _, sweep = small_sweep()
+    here = Compared(defaults("law_school"), {"commod": sweep, "lpp": sweep}, prepare("law_school"))
+    assert not replace(here, spread={"lpp": sweep.points}).has_all_spread
+    assert replace(here, spread={"commod": sweep.points, "lpp": sweep.points}).has_all_spread
+
+
 # As people call their columns, and as a shell does not like them.
 ODD = {
     "hired": "hired?",

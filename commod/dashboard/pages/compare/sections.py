@@ -135,6 +135,11 @@ class Compared(Swept):
         marked = mark_fewest(means[means["sound"]])
         return pd.concat([marked, means[~means["sound"]].assign(blind=False, contested=False, fewest=False)])
 
+    @property
+    def has_all_spread(self) -> bool:
+        """Whether every method is known on other splits: before, nobody can be said to win there."""
+        return all(name in self.spread for name, sweep in self.sweeps.items() if frontier_of(sweep))
+
     @cached_property
     def by_split(self) -> pd.DataFrame | None:
         """Mean change rates by cell on each other split, of the models on the frontiers."""
@@ -304,8 +309,6 @@ def _winners(
         return f"{METHODS[method].short_title}\n{in_percent(cell['change_rate'])}{spread(cell)}"
 
     rows = []
-    # With some methods on other splits, but not all, nobody can win there.
-    whole = all(name in here.spread for name, sweep in here.sweeps.items() if frontier_of(sweep))
     for claim in claimed:
         rival = claim.against if "commod" in claim.fewest else "commod"
         against = "no model of COMMOD" if "commod" in here.sweeps else "–"
@@ -313,7 +316,8 @@ def _winners(
             against = f"{changes(rival, claim)}\n{'significant' if claim.beyond_chance else 'may be chance'}"
         rows.append([ranges[claim.place], "\n".join(changes(method, claim) for method in claim.fewest), against])
         if here.spread:
-            rows[-1].append("…" if not whole else "{} of {}".format(*claim.again) if claim.again[1] else "–")
+            again = "{} of {}".format(*claim.again) if claim.again[1] else "–"
+            rows[-1].append(again if here.has_all_spread else "…")
     headings = ["Models with", "Fewest changes", "COMMOD, or the next", *["Wins again"] * bool(here.spread)]
     st.html(html_table(headings, rows, caption="Who wins where", text={1, 2}))
     st.caption(tip("wins") + (tip("wins_again") if here.spread else ""))
