@@ -10,9 +10,7 @@ from commod.charts.compare import (
     MethodStyle,
     plot_calibration,
     plot_methods,
-    plot_overlap,
     plot_scatter,
-    plot_segments,
     plot_share_by_group,
     plot_who_changed,
 )
@@ -29,10 +27,8 @@ __all__ = [
     "plot_changes",
     "plot_contributions",
     "plot_methods",
-    "plot_overlap",
     "plot_pareto",
     "plot_scatter",
-    "plot_segments",
     "plot_share_by_group",
     "plot_who_changed",
 ]

@@ -1,4 +1,4 @@
-"""Many methods in one picture: trade-offs, and models matched one by one."""
+"""Many methods in one picture: trade-offs, and whom matched models change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,6 @@ from commod.charts.parts import (
 )
 
 DEPLOYED = "f, as deployed"
-REFERENCE = "Fewest changes, group known"
 # Pixels between the lines of two names, and those of a chart's height that its axis and the room around it take.
 LINE, AROUND = 14.0, 66.0
 # Whether the window is too narrow for names next to the frontiers; without a window, as in a file, it is not.
@@ -98,7 +97,6 @@ def plot_methods(
     lines: bool = True,
     height: int = 400,
     upward: bool = True,
-    live: bool = True,
     crosses: bool = False,
 ) -> alt.LayerChart:
     """Models of several methods as points, the frontier of each as a line, dominated models faded.
@@ -106,13 +104,12 @@ def plot_methods(
     `frame`: ``label`` (of a style, or "f, as deployed"), ``fairness, accuracy, change_rate, settings``, ``id`` (what a
     click on a COMMOD point returns, −1 for others), ``best`` (on its method's frontier), ``chosen``; where names stand
     beside the ends of the frontiers also ``name, label_at`` (see `with_labels`); a narrow window has no room for them.
-    A row labelled `REFERENCE` is a level line at its ``change_rate``. `styles`: in the order of the drawing. `strong`:
-    label of the method to be seen first; the others are faint until the pointer is on them.
+    `styles`: in the order of the drawing. `strong`: label of the method to be seen first; the others are faint until
+    the pointer is on them.
 
     `axes`: which two of ``fairness, accuracy, change_rate`` are x and y (`upward`: more is fairer). `most_changes`,
     `accuracy_range`, `fairness_range`: ends of these axes. `lines`: join the points of a frontier. `height`: in
-    pixels. `live`: it answers the pointer. `crosses`: rows have ``_low`` and ``_high`` of both axes, which show where a
-    model is on other splits.
+    pixels. `crosses`: rows have ``_low`` and ``_high`` of both axes, which show where a model is on other splits.
     """
     changes = None if most_changes is None else (0.0, most_changes)
     ends = {"change_rate": changes, "accuracy": accuracy_range, "fairness": fairness_range}
@@ -122,24 +119,24 @@ def plot_methods(
     )
     channels = method_channels((*styles, DEPLOYED_STYLE), legend=False)
     tooltip = model_tips(("label:N", "Method"), fairness_title)
-    focus = _Focus(strong, live=live)
+    focus = _Focus(strong)
     base = alt.Chart().encode(x=x, y=y)
     frontiers = base.transform_filter(f"datum.best && datum.label != '{DEPLOYED}'")
     frontiers = frontiers.mark_line(strokeWidth=1.6, opacity=0.75)
     frontiers = frontiers.encode(stroke=channels["stroke"], order=f"{axes[0]}:Q", **focus.of_lines())
     size = f"datum.chosen ? 260 : (datum.label == '{DEPLOYED}' ? 150 : (datum.id >= 0 ? 70 : 50))"
-    points = base.transform_filter("isValid(datum.accuracy)").mark_point(strokeWidth=1.5)  # a reference has none
+    points = base.transform_filter("isValid(datum.accuracy)").mark_point(strokeWidth=1.5)  # a limit has none
     points = points.transform_calculate(size=size, words=read_out("label", fairness_title))
     points = points.encode(**channels, size=alt.Size("size:Q", scale=None), tooltip=tooltip, description="words:N")
     points = points.encode(**focus.of_points())
-    if "fairness" in axes and live:
+    if "fairness" in axes:
         points = points.add_params(alt.selection_point(name="pick", fields=["id"], on="click", empty=False))
     layers = [
         *(_crosses(axes, x, y, channels, focus) if crosses else ()),
         *([frontiers] if lines else ()),
-        focus.listen(points, focus.on_points),
+        points.add_params(focus.on_points),
         *_names(x, y, channels, focus),
-        *(_reference(y) if axes[1] == "change_rate" else ()),
+        *([_corner("↖ better: fair, with few changes")] if axes == ("change_rate", "fairness") else ()),
     ]
     # Room above, so that the axis' topmost label is not cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
@@ -161,8 +158,7 @@ def _axis(name: str, make: Any, fairness_title: str, ends: tuple[float, float] |
 class _Focus:
     """The highlight: the `strong` method and the one under the pointer."""
 
-    def __init__(self, strong: str, *, live: bool = True) -> None:
-        self.live = live
+    def __init__(self, strong: str) -> None:
         self.strong = f"datum.label == '{strong}'"
         self.on_points, self.on_names = (
             alt.selection_point(name=name, fields=["label"], on="pointerover", clear="pointerout", empty=False)
@@ -171,24 +167,17 @@ class _Focus:
 
     def by(self, pointed: float, strong: float, faint: float) -> Any:
         """A number that depends on it."""
-        if not self.live:
-            return alt.when(self.strong).then(alt.value(strong)).otherwise(alt.value(faint))
         now = alt.when(self.on_points | self.on_names).then(alt.value(pointed))
         return now.when(self.strong).then(alt.value(strong)).otherwise(alt.value(faint))
 
-    def listen(self, chart: alt.Chart, pointer: alt.Parameter) -> alt.Chart:
-        """The chart with the pointer as a parameter."""
-        return chart.add_params(pointer) if self.live else chart
-
     def of_lines(self) -> dict[str, Any]:
-        return {"opacity": self.by(1.0, 1.0, 0.45), "strokeWidth": self.by(3.2, 3.0, 1.3)}
+        return {"opacity": self.by(1.0, 1.0, 0.6), "strokeWidth": self.by(3.2, 3.0, 1.3)}
 
     def of_points(self) -> dict[str, Any]:
         shown = alt.when("datum.chosen").then(alt.value(1.0))
-        if self.live:
-            shown = shown.when(self.on_points | self.on_names).then(alt.value(1.0))
+        shown = shown.when(self.on_points | self.on_names).then(alt.value(1.0))
         shown = shown.when(f"datum.best && {self.strong}").then(alt.value(1.0))
-        return {"opacity": shown.when("datum.best").then(alt.value(0.65)).otherwise(alt.value(0.3))}
+        return {"opacity": shown.when("datum.best").then(alt.value(0.85)).otherwise(alt.value(0.3))}
 
 
 def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.Chart]:
@@ -204,7 +193,7 @@ def _names(x: Any, y: Any, channels: dict[str, Any], focus: _Focus) -> list[alt.
     size = alt.condition(focus.strong, alt.value(13), alt.value(12))
     names = beside.mark_text(align="left", dx=16, fontWeight=500)
     names = names.encode(text="name:N", color=colour, tooltip=alt.Tooltip("label:N", title="Method"), size=size)
-    return [leaders, marks.encode(**channels), focus.listen(names, focus.on_names)]
+    return [leaders, marks.encode(**channels), names.add_params(focus.on_names)]
 
 
 def _on_axis(channel: Any, column: str) -> Any:
@@ -225,35 +214,21 @@ def _crosses(axes: tuple[str, str], x: Any, y: Any, channels: dict[str, Any], fo
     ]
 
 
-def _reference(y: Any) -> list[alt.Chart]:
-    """A level line with its name on it."""
-    row = alt.Chart().transform_filter(f"datum.label == '{REFERENCE}'").encode(y=y)
-    rule = row.mark_rule(color=palette.BETTER, strokeWidth=2, strokeDash=[6, 3], aria=False)
-    name = row.mark_text(align="left", dx=4, dy=-7, fontSize=11, color=palette.BETTER, text=REFERENCE, aria=False)
-    return [rule.encode(tooltip=tips(("change_rate:Q", REFERENCE, ".1%"))), name.encode(x=alt.value(0))]
-
-
-def plot_segments(frame: pd.DataFrame, *, titles: tuple[str, ...], **more: Any) -> alt.ConcatChart:
-    """Changes against accuracy in each segment of fairness, as one picture to take away.
-
-    `frame`, `more`: as for `plot_methods`, with ``fairness_q`` from 1. `titles`: of the segments.
-    """
-    more |= {"axes": ("accuracy", "change_rate"), "live": False}
-    parts = []
-    for q, title in enumerate(titles, start=1):
-        part = plot_methods(frame[frame["fairness_q"] == q], **more).properties(title=title, width=420)
-        part.padding = alt.Undefined  # a matter of the whole picture
-        parts.append(part)
-    return alt.concat(*parts, columns=2)
+def _corner(text: str) -> alt.Chart:
+    """Words in the upper left corner."""
+    once = alt.Chart().transform_aggregate(rows="count()").mark_text(align="left", baseline="top", fontSize=12)
+    once = once.encode(x=alt.value(6), y=alt.value(14), text=alt.value(text), color=alt.value(palette.FRONTIER))
+    return once
 
 
 def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.LayerChart:
     """People whose decision changed, by method and group: to their favour to the right, against it to the left.
 
-    `frame`: ``label, rank`` (of the method), ``group`` (one of two `groups`), ``people`` (negative for changes against
-    them), ``direction``.
+    `frame`: ``label, rank`` (of the method), ``group`` (one of two `groups`), ``better, worse`` (people).
     """
-    bars = alt.Chart().transform_calculate(size="abs(datum.people)").mark_bar(height={"band": 0.7})
+    bars = alt.Chart().transform_fold(["better", "worse"], as_=["direction", "size"])
+    bars = bars.transform_calculate(people="datum.direction == 'better' ? datum.size : -datum.size")
+    bars = bars.mark_bar(height={"band": 0.7})
     bars = bars.encode(
         y=by_rank("label:N", labelLimit=170, labelPadding=8),
         x=x_axis("people:Q", "← worse off · people · better off →", ticks=6, labelExpr="abs(datum.value)"),
@@ -264,12 +239,10 @@ def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.Lay
     return alt.layer(bars, zero, data=frame).properties(height=alt.Step(24))
 
 
-def plot_calibration(
-    frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], strong: str, height: int = 380
-) -> alt.LayerChart:
+def plot_calibration(frame: pd.DataFrame, *, styles: tuple[MethodStyle, ...], strong: str) -> alt.LayerChart:
     """Mean score of g where f's score falls into each bin; on the diagonal g leaves f's confidence as it was.
 
-    `frame`: ``label, mean_f, mean_g, sd_g, count`` and, as for `plot_methods`, ``name, label_at``.
+    `frame`: ``label, mean_f, mean_g, sd_g, count``.
     """
     channels, focus = method_channels(styles, legend=False), _Focus(strong)
     unit = alt.Scale(domain=[0, 1], padding=BEYOND)
@@ -285,25 +258,15 @@ def plot_calibration(
     lines = base.mark_line(strokeWidth=1.6, opacity=0.8)
     lines = lines.encode(stroke=channels["stroke"], order="mean_f:Q", **focus.of_lines())
     points = base.mark_point(size=45, strokeWidth=1.5).encode(**channels, tooltip=tooltip)
-    points = focus.listen(points.encode(opacity=focus.by(1.0, 1.0, 0.5)), focus.on_points)
-    return alt.layer(diagonal(), lines, points, *_names(x, y, channels, focus), data=frame).properties(height=height)
-
-
-def plot_overlap(frame: pd.DataFrame, *, many: bool = False) -> alt.LayerChart:
-    """Jaccard index of the people changed by each pair of methods.
-
-    `frame`: ``label, other, rank, other_rank, overlap``. `many`: the squares have no room for numbers.
-    """
-    shared = "overlap:Q", "People changed by both, of those by either", ".0%"
-    tooltip, x, y = tips(("label:N", "One"), ("other:N", "Other"), shared), ("other", "other_rank"), ("label", "rank")
-    return _squares(frame, x, y, "overlap", tooltip, most=1.0, white_from=0.5, room=130, numbers=not many)
+    points = points.encode(opacity=focus.by(1.0, 1.0, 0.5)).add_params(focus.on_points)
+    return alt.layer(diagonal(), lines, points, data=frame).properties(height=380)
 
 
 def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
-    """Share of each of many groups whose decision changed, by method, as numbers on squares.
+    """Percentage of each of many groups whose decision changed, by method, on squares that are darker if it is larger.
 
     `frame`: ``label, rank`` (of the method), ``group, group_rank, share`` and ``better, worse, count`` (people).
-    `most`: the share at which a square is darkest.
+    `most`: the share where a square is darkest.
     """
     tooltip = tips(
         ("label:N", "Method"),
@@ -313,40 +276,17 @@ def plot_share_by_group(frame: pd.DataFrame, *, most: float) -> alt.LayerChart:
         ("worse:Q", "Worse off (people)", ","),
         ("count:Q", "Of", ","),
     )
-    x, y = ("label", "rank"), ("group", "group_rank")
-    return _squares(frame, x, y, "share", tooltip, most=most, white_from=0.7 * most, room=165)
-
-
-def _squares(
-    frame: pd.DataFrame,
-    x: tuple[str, str],
-    y: tuple[str, str],
-    value: str,
-    tooltip: list[alt.Tooltip],
-    *,
-    most: float,
-    white_from: float,
-    room: int,
-    numbers: bool = True,
-) -> alt.LayerChart:
-    """Shares as numbers on squares, darker if larger; `x` and `y` are columns of names, each with that of their order.
-
-    From `white_from` on numbers are white. `room`: pixels for the names of y. Without `numbers`, squares are small.
-    """
-    upright = {} if numbers else {"labelFontSize": 10}
-    small = {} if numbers else {"labelFontSize": 11, "labelOverlap": False}
-    names = alt.Axis(labelAngle=-40 if numbers else -90, labelLimit=130, labelOverlap=False, **upright)
+    methods = alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap=False)
     base = alt.Chart().encode(
-        x=alt.X(f"{x[0]}:N", title=None, sort=alt.EncodingSortField(x[1], op="min"), axis=names),
-        y=by_rank(f"{y[0]}:N", y[1], labelLimit=room, **small),
+        x=alt.X("label:N", title=None, sort=alt.EncodingSortField("rank", op="min"), axis=methods),
+        y=by_rank("group:N", "group_rank", labelLimit=165),
         tooltip=tooltip,
     )
-    blue = alt.Color(f"{value}:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None)
-    squares = base.mark_rect(stroke="#88888855").encode(color=blue)
-    if not numbers:
-        return alt.layer(squares, data=frame).properties(height=alt.Step(17))
-    ink = alt.condition(f"datum.{value} > {white_from:g}", alt.value("white"), alt.value("#1a1a1a"))
-    shown = base.transform_calculate(shown=f"isValid(datum.{value}) ? format(datum.{value}, '.0%') : '–'")
+    blue = alt.Scale(domain=[0, most], range=["#EAF2FA", palette.F])
+    squares = base.mark_rect(stroke="#88888855").encode(color=alt.Color("share:Q", scale=blue, legend=None))
+    # Without "%": on a phone nine of these numbers have to stand in one row.
+    shown = base.transform_calculate(shown="isValid(datum.share) ? format(100 * datum.share, '.0f') : '–'")
+    ink = alt.condition(f"datum.share > {0.7 * most:g}", alt.value("white"), alt.value("#1a1a1a"))
     shown = shown.mark_text(fontSize=12).encode(text="shown:N", color=ink)
     return alt.layer(squares, shown, data=frame).properties(height=alt.Step(34))
 

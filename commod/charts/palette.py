@@ -14,7 +14,7 @@ FIRST_VOTE = "#8A63D2"
 
 # A hue for each family in the registry, with shades for its methods in turn; COMMOD has its own.
 FAMILIES = {
-    "blind": ("#2482C4", "#3A8FC9", "#4F74D0", "#17879A"),
+    "blind": ("#2481C7", "#6C8CBF", "#5C74DB", "#1E97AB"),
     "aware": ("#B0569A", "#9467BD", "#CC6088", "#8A63D2"),
     "own": ("#00875F", "#6B8800", "#3F8F3F", "#947A00"),
 }

@@ -16,7 +16,6 @@ from commod.metrics import calibration_table
 from commod.metrics.calibration import compare_calibration
 from commod.metrics.figures import CRITERIA, FIGURES, key_figures
 from commod.metrics.report import compare_decisions
-from commod.models.competitors import METHODS
 
 MEASURES = ("tree", "concepts", "scores", "checks")
 
@@ -113,8 +112,6 @@ class Match:
     # the changed people with the chosen model's), ``comparable``, and of the criterion's figure, accuracy and change
     # rate the 95 % interval of how much more it is than the chosen model's: ``p_rule_more_low, p_rule_more_high, …``.
     table: pd.DataFrame
-    overlaps: pd.DataFrame  # ``title, other, overlap`` for each pair
-    calibration: pd.DataFrame  # ``title, mean_f, mean_g, sd_g, count`` by bin of f's score
     # Share of the test people changed by at least one, and by all, of the comparable models, the chosen one included.
     by_one: float = math.nan
     by_all: float = math.nan
@@ -171,11 +168,7 @@ def match_models(
             }
         )
     alike = np.array([changed[row["method"]] for row in rows if row["comparable"]])
-    titles = {name: METHODS[name].title for name in found}
-    pairs = [(titles[a], titles[b], _jaccard(changed[a], changed[b])) for a in found for b in found]
-    overlaps = pd.DataFrame(pairs, columns=["title", "other", "overlap"])
-    shares = alike.any(axis=0).mean(), alike.all(axis=0).mean()
-    return Match(pd.DataFrame(rows), overlaps, _calibration(scene, models), *map(float, shares))
+    return Match(pd.DataFrame(rows), float(alike.any(axis=0).mean()), float(alike.all(axis=0).mean()))
 
 
 def _who(scene: Scene, model: Model) -> dict[str, int]:
@@ -203,12 +196,6 @@ def _more(scene: Scene, figure: str, model: Model, own: Model) -> dict[str, floa
         for end in ("low", "high"):
             found[f"{name}_more_{end}"] = float(frame[f"difference_{end}"].get(name, np.nan))
     return found
-
-
-def _calibration(scene: Scene, models: Mapping[str, Model]) -> pd.DataFrame:
-    tables = {METHODS[name].title: calibration_of(scene, model) for name, model in models.items()}
-    frames = [table.assign(title=title) for title, table in tables.items() if table is not None]
-    return pd.concat(frames, ignore_index=True)
 
 
 def _jaccard(a: np.ndarray, b: np.ndarray) -> float:

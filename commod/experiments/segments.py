@@ -1,6 +1,5 @@
 """Segments of fairness and accuracy, within which change rates can be compared (paper, App. C.3 and D.1)."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,16 +20,21 @@ class Segments:
     source: str
 
     def fairness_range(self, q: int, criterion: str) -> str:
-        return _range([f"{cut:.2f}" for cut in self.fairness], q, upward=CRITERIA[criterion].upward)
+        digits = 2 if len({round(cut, 2) for cut in self.fairness}) == 3 else 4
+        return _range([f"{cut:.{digits}f}" for cut in self.fairness], q, upward=CRITERIA[criterion].upward)
 
     def accuracy_range(self, q: int) -> str:
         return _range([f"{cut:.1%}" for cut in self.accuracy], q, upward=True)
 
-    def titles(self, criterion: str, ends: tuple[str, str] = ("", "")) -> tuple[str, ...]:
-        """Of the four segments of fairness; `ends` is said of the first and of the last."""
-        said = {1: ends[0], 4: ends[1]}
+    def in_words(self, place: tuple[int, int], criterion: str) -> str:
+        """The ranges of a segment of fairness and one of accuracy."""
+        name, fair = CRITERIA[criterion].figure.short_title, self.fairness_range(place[0], criterion)
+        return f"{name} {fair}, accuracy {self.accuracy_range(place[1])}"
+
+    def titles(self, criterion: str) -> tuple[str, ...]:
+        """Of the four segments of fairness, as the paper calls them."""
         name = CRITERIA[criterion].figure.short_title
-        return tuple(f"Q{q}{said.get(q, '')}: {name} {self.fairness_range(q, criterion)}" for q in (1, 2, 3, 4))
+        return tuple(f"Q{q}: {name} {self.fairness_range(q, criterion)}" for q in (1, 2, 3, 4))
 
 
 def _range(cuts: list[str], q: int, *, upward: bool) -> str:
@@ -39,7 +43,7 @@ def _range(cuts: list[str], q: int, *, upward: bool) -> str:
 
 
 PAPER_MAIN = "the paper's quartiles of AdvDebias"
-OWN_ADV_DEBIAS, OWN_ALL = "quartiles of AdvDebias here", "quartiles of all models drawn"
+OWN_ADV_DEBIAS, OWN_ALL = "quartiles of AdvDebias's models here", "quartiles of all models here"
 # By data set and criterion, the paper's printed values; the first entry of each list is its main definition.
 PAPER_SEGMENTS: dict[tuple[str, str], list[Segments]] = {
     ("law_school", "demographic_parity"): [
@@ -60,19 +64,12 @@ def quartiles_of(points: pd.DataFrame, criterion: str, source: str) -> Segments:
     return Segments(tuple(gain.round(4)), tuple(accuracy.round(4)), source)
 
 
-def segment_sources(data: str, criterion: str, methods: Collection[str]) -> list[str]:
-    """How segments can be cut: as the paper prints it for these data, and by the models of some methods."""
-    printed = [segments.source for segments in PAPER_SEGMENTS.get((data, criterion), [])]
-    return [*printed, *([OWN_ADV_DEBIAS] if "adv_debias" in methods else []), OWN_ALL]
-
-
-def segments_by(source: str, data: str, criterion: str, points: pd.DataFrame) -> Segments:
-    """The segments of one of `segment_sources`; those of AdvDebias without its models are those of all."""
-    for segments in PAPER_SEGMENTS.get((data, criterion), []):
-        if segments.source == source:
-            return segments
-    own = points[points["method"] == "adv_debias"] if source == OWN_ADV_DEBIAS else points
-    return quartiles_of(points if own.empty else own, criterion, source)
+def segments_of(data: str, criterion: str, points: pd.DataFrame) -> Segments:
+    """The paper's main segments; for other data, quartiles of AdvDebias as there, or of all models without it."""
+    if printed := PAPER_SEGMENTS.get((data, criterion)):
+        return printed[0]
+    own = points[points["method"] == "adv_debias"]
+    return quartiles_of(points, criterion, OWN_ALL) if own.empty else quartiles_of(own, criterion, OWN_ADV_DEBIAS)
 
 
 def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.DataFrame:
@@ -84,28 +81,24 @@ def in_segments(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.
     return points.assign(fairness_q=fairness + 1, accuracy_q=accuracy + 1)
 
 
-def mark_frontiers(points: pd.DataFrame, merit: pd.Series, *within: str) -> pd.DataFrame:
-    """Points with ``best``: none of a method (and `within` the same columns) changes fewer at no less merit."""
+def mark_frontiers(points: pd.DataFrame, merit: pd.Series) -> pd.DataFrame:
+    """Points with ``best``: no other of the same method changes fewer at no less merit."""
     best = pd.Series(False, index=points.index)
-    for _, rows in points.groupby(["method", *within]):
+    for _, rows in points.groupby("method"):
         best[rows.index] = undominated(-rows["change_rate"], merit[rows.index])
     return points.assign(best=best)
 
 
-def cell_table(points: pd.DataFrame, *, count_unchanged: bool = True) -> pd.DataFrame:
-    """Mean ``change_rate`` and number of ``models`` of each method in each cell of fairness and accuracy (Table 1).
-
-    Models that change nobody may be left out: their number says more about the sweep than about the method.
-    """
-    counted = points if count_unchanged else points[points["change_rate"] > 0]
-    cells = counted.groupby(["method", "fairness_q", "accuracy_q"], sort=False)["change_rate"]
+def cell_table(points: pd.DataFrame) -> pd.DataFrame:
+    """Mean ``change_rate`` and number of ``models`` of each method in each cell of fairness and accuracy (Table 1)."""
+    cells = points.groupby(["method", "fairness_q", "accuracy_q"], sort=False)["change_rate"]
     return cells.agg(change_rate="mean", models="size").reset_index()
 
 
-def cells_by_split(points: pd.DataFrame, segments: Segments, criterion: str, **how: bool) -> pd.DataFrame:
+def cells_by_split(points: pd.DataFrame, segments: Segments, criterion: str) -> pd.DataFrame:
     """`cell_table` of each ``split`` of the points, one under another."""
     tables = [
-        cell_table(in_segments(rows, segments, criterion), **how).assign(split=split)
+        cell_table(in_segments(rows, segments, criterion)).assign(split=split)
         for split, rows in points.groupby("split")
     ]
     return pd.concat(tables, ignore_index=True)

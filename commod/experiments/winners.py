@@ -87,28 +87,30 @@ def _again(by_split: pd.DataFrame, place: Place, fewest: Sequence[str]) -> tuple
     return sum(bool(rows.loc[rows["fewest"], "method"].isin(list(fewest)).any()) for rows in met), len(met)
 
 
-def _wins(claims: Sequence[Claim]) -> dict[str, int]:
-    """In how many cells each method changes fewest: COMMOD first, then by wins."""
-    wins = Counter(name for claim in claims for name in claim.fewest)
-    if any(claim.own is not None for claim in claims):
-        wins.setdefault("commod", 0)
-    names = sorted(wins, key=lambda name: (name != "commod", -wins[name], list(METHODS).index(name)))
-    return {name: wins[name] for name in names}
-
-
 def wins_in_words(claims: Sequence[Claim], own: str = "COMMOD") -> str:
-    """In how many cells each method changes fewest; `own`: what COMMOD is called."""
-    wins = _wins(claims)
-    text = f"{own} changes the fewest decisions in {wins.pop('commod', 0)} of {count_of(len(claims), 'cell')}"
+    """In how many comparisons each method changes fewest, and in how many significantly; `own`: COMMOD's name."""
     won = [claim for claim in claims if "commod" in claim.fewest]
-    notes = []
-    if any(claim.beyond_chance is not None for claim in won):
-        notes.append(f"beyond chance in {sum(claim.beyond_chance or False for claim in won)}")
+    text = f"At the same fairness and accuracy, {own} changes the fewest decisions in {len(won)} of "
+    text += count_of(len(claims), "comparison")
     if won and max(claim.place[0] for claim in won) <= 2 < max(claim.place[0] for claim in claims):
-        notes.append("only where fairness is in the lower half")
-    text += f" ({'; '.join(notes)})" if notes else ""
-    text += "".join(f", {METHODS[name].title} in {count}" for name, count in wins.items())
+        text += ", only where fairness is in the lower half"
+    if any(claim.beyond_chance is not None for claim in won):
+        text += f"; {_significant(won, 'these differences')}"
+    wins = Counter(name for claim in claims for name in claim.fewest if name != "commod")
+    names = sorted(wins, key=lambda name: (-wins[name], list(METHODS).index(name)))
+    if names:
+        others = [f"{METHODS[name].title} {'in' if i else 'does in'} {wins[name]}" for i, name in enumerate(names)]
+        text += f". {', '.join(others)}"
+    lost = [claim for claim in claims if "commod" not in claim.fewest]
+    if any(claim.beyond_chance for claim in lost):
+        text += "; " + _significant(lost, "COMMOD's losses")
     return text + (" (a tie counts for each)" if any(len(claim.fewest) > 1 for claim in claims) else "")
+
+
+def _significant(claims: Sequence[Claim], what: str) -> str:
+    count = sum(bool(claim.beyond_chance) for claim in claims)
+    many = "none" if not count else "all" if 1 < count == len(claims) else count
+    return f"{many} of {what} {'is' if count == 1 else 'are'} statistically significant"
 
 
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:
@@ -143,19 +145,15 @@ class BestAndOwn(NamedTuple):
     own: pd.Series | None
 
 
-def best_models(points: pd.DataFrame, criterion: str, level: float, most: float) -> dict[str, BestAndOwn]:
-    """Of the methods that need no group: the fairest, and at a level of fairness the fewest changes and the accurate.
+def best_models(points: pd.DataFrame, criterion: str, level: float) -> dict[str, BestAndOwn]:
+    """Of the methods that need no group, at a level of fairness: the most accurate, and the fewest changes.
 
-    `points` are those of sound models; the fairest changes at most so large a share.
+    `points` are those of sound models.
     """
-    free = points[~points["needs_sensitive"].astype(bool)]
     asked = CRITERIA[criterion]
-    few, fair = free[free["change_rate"] <= most], free[asked.is_met(free[asked.figure_name], level)]
-    return {
-        "fairest": _best(few, asked.figure.direction * few[asked.figure_name]),
-        "fewest": _best(fair, -fair["change_rate"]),
-        "accurate": _best(fair, fair["accuracy"]),
-    }
+    free = points[~points["needs_sensitive"].astype(bool)]
+    fair = free[asked.is_met(free[asked.figure_name], level)]
+    return {"accuracy": _best(fair, fair["accuracy"]), "change_rate": _best(fair, -fair["change_rate"])}
 
 
 def _best(points: pd.DataFrame, merit: pd.Series) -> BestAndOwn:

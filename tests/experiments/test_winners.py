@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from commod.dashboard.pages.compare.sections import best_in_words, paid_in_words
+from commod.dashboard.pages.compare.sections import level_in_words
 from commod.experiments.segments import mark_fewest
 from commod.experiments.winners import apart_by_chance, best_models, claims_of, wins_in_words
-from commod.metrics.figures import CRITERIA
 from commod.models.competitors import METHODS
 
 pytestmark = pytest.mark.quick
@@ -77,14 +76,13 @@ def test_claims_and_their_counts_agree_with_the_cells(seed, with_commod):
 
     # They are counted.
     headline = wins_in_words(claims)
-    for name in {name for rates in places.values() for name in rates}:
-        won = sum(rates.get(name) == min(rates.values()) for rates in places.values())
-        said = (
-            f"COMMOD changes the fewest decisions in {won} of "
-            if name == "commod"
-            else f", {METHODS[name].title} in {won}"
-        )
-        assert (said in headline) == (won > 0 or name == "commod")
+    won = {name: sum(name in claim.fewest for claim in claims) for name in NAMES}
+    assert f"COMMOD changes the fewest decisions in {won['commod']} of {len(claims)} comparison" in headline
+    for name in NAMES[1:]:
+        title = METHODS[name].title
+        assert (f"{title} in {won[name]}" in headline.replace(" does", "")) == (won[name] > 0)
+    lost = sum(bool(claim.beyond_chance) for claim in claims if "commod" not in claim.fewest)
+    assert ("COMMOD's losses" in headline) == bool(lost)
 
 
 def test_a_difference_is_beyond_chance_when_its_interval_says_so():
@@ -165,24 +163,17 @@ def test_it_is_said_where_commod_wins_only_where_fairness_is_low(places, said):
     assert ("only where fairness is in the lower half" in wins_in_words(claims_of(cells))) == said
 
 
-def test_what_commod_pays_is_said_only_where_it_does():
-    def paid(*rows):
-        columns = ["method", "p_rule", "accuracy", "change_rate", "needs_sensitive"]
-        return paid_in_words(best_models(pd.DataFrame(rows, columns=columns), DP, 0.8, 0.1), "a P-Rule of 0.80 or more")
-
-    own = ("commod", 0.8, 0.70, 0.10, False)
-    assert paid(own, ("lpp", 0.8, 0.73, 0.20, False)) == (
-        " **COMMOD as in the paper pays for few changes with accuracy:** with a P-Rule of 0.80 or more, its model with "
-        "the fewest (10.0%) is 3.0 points less accurate than the most accurate one, LPP's (20.0%)."
-    )
-    assert not paid(own, ("lpp", 0.8, 0.73, 0.05, False))  # not few
-    assert not paid(own, ("lpp", 0.8, 0.73, 0.20, False), ("bayes", 0.8, 0.6, 0.05, False))  # nor the fewest
-    assert not paid(own, ("lpp", 0.8, 0.69, 0.20, False))
-    assert not paid(own, ("lpp", 0.7, 0.73, 0.20, False))  # not fair enough
-    assert not paid(own)
+@pytest.mark.parametrize(
+    ("errors", "said"), [((-9, -9), "all of"), ((-9, 0.1), "1 of these differences is"), ((0.1, 0.1), "none of")]
+)
+def test_wins_that_may_be_chance_are_not_called_significant(errors, said):
+    rows = [(name, 1, i + 1, rate) for i in (0, 1) for name, rate in (("commod", 0.05), ("lpp", 0.1))]
+    cells = pd.DataFrame(rows, columns=["method", "fairness_q", "accuracy_q", "change_rate"])
+    assert said in wins_in_words(claims_of(cells, lambda one, other, place: errors[place[1] - 1]))
 
 
-def test_the_best_models_fulfil_what_is_asked_of_them():
+@pytest.mark.parametrize("level", [0.2, 0.5, 0.8, 0.97, 1.1])
+def test_the_best_models_fulfil_what_is_asked_of_them(level):
     rng = np.random.default_rng(3)
     rows = [
         (name, METHODS[name].title, METHODS[name].needs_sensitive, *rng.random(3).round(3))
@@ -190,19 +181,17 @@ def test_the_best_models_fulfil_what_is_asked_of_them():
         for _ in range(12)
     ]
     points = pd.DataFrame(rows, columns=["method", "title", "needs_sensitive", "p_rule", "accuracy", "change_rate"])
-    for level in (0.2, 0.5, 0.8, 0.97, 1.1):
-        found = best_models(points, DP, level, 0.1)
-        free = points[~points["needs_sensitive"]]
-        few, fair = free[free["change_rate"] <= 0.1], free[free["p_rule"] >= level]
-        text = best_in_words(found, CRITERIA[DP].figure, "this", with_commod=True)
-        assert found["fairest"].first["p_rule"] == few["p_rule"].max()
-        if fair.empty:
-            assert text.count("no method gets there on test") == 2
-            continue
-        assert found["fewest"].first["change_rate"] == fair["change_rate"].min()
-        assert found["accurate"].first["accuracy"] == fair["accuracy"].max()
-        assert f" {fair['change_rate'].min():.1%}**" in text
-        own = fair[fair["method"] == "commod"]
-        if found["fewest"].first["method"] != "commod":
-            reached = f"{own['change_rate'].min():.1%}." if len(own) else "does not get there"
-            assert f"COMMOD as in the paper {reached}" in text
+    found = best_models(points, DP, level)
+    fair = points[~points["needs_sensitive"] & (points["p_rule"] >= level)]
+    text = level_in_words(found, "this", with_commod=True)
+    if fair.empty:
+        assert text.startswith("Of the methods shown, none reaches this")
+        return
+    own = fair[fair["method"] == "commod"]
+    for figure, best in (("accuracy", "max"), ("change_rate", "min")):
+        first = found[figure].first
+        assert first[figure] == getattr(fair[figure], best)()
+        assert f"({first[figure]:.1%}" in text
+        if first["method"] != "commod":
+            reached = f"COMMOD {getattr(own[figure], best)():.1%})" if len(own) else "No COMMOD model is that fair."
+            assert reached in text

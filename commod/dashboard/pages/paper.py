@@ -129,7 +129,7 @@ def _draw_table(data: str, criterion: str, claims: tuple[Claim, ...]) -> None:
         draw_cells(
             cells,
             [name for name in TABLE1_ROWS if name in set(cells["method"])],
-            places,
+            {place: "Fairness Q{}, accuracy Q{}".format(*place) for place in places},
             lambda cell: f"{_ours(cell)}\n{'paper ' * pd.notna(cell['printed'])}{_printed(cell)}".strip(),
             caption="Change rates",
             label=lambda name: label_of(name) + ("" if name in METHOD_ROWS else ADDED),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -159,10 +159,10 @@ _GLYPHS = {
 }
 
 
-def html_legend(styles: Sequence[MethodStyle], *, window: Literal["", "narrow", "wider"] = "") -> Markup:
-    """What the marks of a chart stand for, in a row that wraps; only in such a `window`, if one is named."""
+def html_legend(styles: Sequence[MethodStyle], *, narrow: bool = False) -> Markup:
+    """What the marks of a chart stand for, in a row that wraps; if `narrow`, only in a narrow window."""
     marks = [(_picture(each.shape, each.colour, hollow=each.hollow), each.label) for each in styles]
-    return style() + piece("legend", marks, window)
+    return style() + piece("legend", marks, narrow)
 
 
 @lru_cache

@@ -44,7 +44,6 @@ class Page:
 
     methods: list[str] | None = None  # None: what is usual on the page
     model: tuple[float, float] | None = None  # λ_fair and λ_ratio of the COMMOD model to be matched
-    segments: int = 0  # which definition of the segments
     problem: tuple[SceneKey, str] | None = None  # that `model` was chosen on
     stopped: bool = False
     unknown: list[str] = field(default_factory=list)  # of the link
@@ -58,8 +57,6 @@ def _from_link() -> Page:
         page.unknown = [name for name in asked if name not in known]
         page.methods = known if known or not asked else None
     page.model = _model_in(st.query_params.get("model", ""))
-    which = st.query_params.get("segments", "0")
-    page.segments = int(which) if which in tuple("01234") else 0
     return page
 
 
@@ -80,8 +77,6 @@ def link() -> dict[str, str]:
     """What of the page goes into the address."""
     page = state()
     more = {} if page.methods is None else {"methods": ",".join(page.methods)}
-    if page.segments:
-        more["segments"] = str(page.segments)
     return more if page.model is None else more | {"model": f"{page.model[0]:g},{page.model[1]:g}"}
 
 
@@ -179,12 +174,14 @@ def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str
         page.methods, page.stopped, page.unknown = [name for name in defined if name in chosen], False, []
 
     picked: list[str] = []
-    st.markdown("**Methods shown**", help=tip("needs_group"))
-    members = {family: [name for name in defined if METHODS[name].family == family] for family in FAMILIES}
-    offered = [family for family in FAMILIES if members[family]]
-    for column, family in zip(st.columns(len(offered), gap="small"), offered, strict=True):
-        with column:
-            picked += _choose_of_family(FAMILIES[family], members[family], keys[family], take)
+    count = sum(len(st.session_state[key]) for key in keys.values())
+    with st.expander(f"Methods shown: **{count} of {len(defined)}**", key="methods_fold"):
+        for family, title in FAMILIES.items():
+            members = [name for name in defined if METHODS[name].family == family]
+            if members:
+                how: dict[str, Any] = {"format_func": label_of, "on_change": take}
+                picked += st.pills(title, members, selection_mode="multi", key=keys[family], **how)
+        st.caption(tip("needs_group"))
     if page.unknown:
         unknown = escape_markdown(", ".join(name[:20] for name in page.unknown[:5]))
         st.warning(f"The link asks for methods that are not known: {unknown}.", icon=":material/link_off:")
@@ -194,31 +191,6 @@ def choose_methods(settings: Settings, usual: Sequence[str] = USUAL) -> list[str
     if for_two := two_groups_in_words([name for name in of_criterion if name not in defined]):
         st.caption(f":gray[{for_two}]")
     return [name for name in defined if name in picked]
-
-
-def _choose_of_family(title: str, members: list[str], key: str, take: Callable[[], None]) -> list[str]:
-    """The methods chosen of a family, in a fold that says how many they are; all or none of them with one click."""
-
-    def choose(names: list[str]) -> None:
-        st.session_state[key] = names
-        take()
-
-    count = len(st.session_state[key])
-    with st.expander(f"{title}: **{count} of {len(members)}**", key=f"{key}_fold"):
-        picked = st.pills(
-            title,
-            members,
-            selection_mode="multi",
-            format_func=label_of,
-            key=key,
-            on_change=take,
-            label_visibility="collapsed",
-        )
-        with st.container(horizontal=True, gap="small"):
-            for word, names in (("All", members), ("None", [])):
-                how = {"key": f"{key}_{word}", "type": "tertiary", "disabled": count == len(names)}
-                button(f"{word} of these", "", choose, names, **how)
-    return list(picked)
 
 
 @cache
@@ -345,7 +317,9 @@ def collect(
             ]
             said.markdown(f"**{done} of {len(names)} methods are done.** The picture grows with each.")
             share = (done + sum(ticket.progress for ticket in left.values())) / len(names)
-            text = f"At work: {'; '.join(at_work)}" if at_work else f"Next: {METHODS[next(iter(left))].title} …"
+            waiting = [METHODS[name].title for name, one in left.items() if not one.progress]
+            texts = [f"At work: {'; '.join(at_work)}"] * bool(at_work) + [f"Next: {', '.join(waiting)}"] * bool(waiting)
+            text = ". ".join(texts)
             bar.progress(min(share, 1.0), text=text)
             return SLOW_POLL
 

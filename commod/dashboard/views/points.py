@@ -1,6 +1,6 @@
-"""Models as points of charts: their rows, the columns of their tables, and the pictures that two pages draw."""
+"""Models as points of charts: their rows, the columns of their tables, and the table that two pages draw."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,24 +8,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from commod.charts import MethodStyle, plot_methods
+from commod.charts import MethodStyle
 from commod.dashboard.state.settings import Settings
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.html import html_table
-from commod.dashboard.views.chart import Table, draw
 from commod.dashboard.views.methods import label_of, name_of, styles_of
 from commod.experiments import Scene, Sweep, points_of
 from commod.experiments.sweep import rows_in_words
 from commod.metrics.figures import CRITERIA, FIGURES, Criterion
-
-# Of the table behind `plot_calibration`.
-SCORE_COLUMNS = {
-    "label": ("Method", ""),
-    "mean_f": ("Mean score of f", ".3f"),
-    "mean_g": ("Mean score of g", ".3f"),
-    "sd_g": ("Standard deviation of g's", ".3f"),
-    "count": ("People", ",.0f"),
-}
 
 
 def point_columns(fairness: str, **words: str) -> dict[str, tuple[str, str]]:
@@ -76,35 +66,10 @@ class Swept:
         return points_of(self.sweeps.values())
 
 
-def draw_segments(
-    frame: pd.DataFrame, titles: Sequence[str], table: Callable[[int], Table | str], **options: Any
-) -> None:
-    """Changes against accuracy, a picture for each segment of fairness (1 to 4) of a `frame` of `in_segments`.
-
-    `options`: those of `plot_methods`.
-    """
-    rows = [st.columns(2, gap="medium"), st.columns(2, gap="medium")]
-    for q, title in enumerate(titles, start=1):
-        part = frame[frame["fairness_q"] == q]
-        with rows[(q - 1) // 2][(q - 1) % 2]:
-            st.markdown(f"**{title}**")
-            if part.empty:
-                st.caption("No model lands here.")
-                continue
-            draw(
-                plot_methods,
-                part,
-                alt=f"Decisions changed against accuracy in fairness Q{q}.",
-                table=table(q),
-                axes=("accuracy", "change_rate"),
-                **options,
-            )
-
-
 def draw_cells(
     cells: pd.DataFrame,
     methods: Iterable[str],
-    places: Sequence[tuple[int, int]],
+    headings: Mapping[tuple[int, int], str],
     words: Callable[[Mapping[Any, Any]], str],
     *,
     caption: str,
@@ -112,13 +77,13 @@ def draw_cells(
 ) -> None:
     """A table of methods by cell of fairness and accuracy, the fewest changes shaded; a dash where there is no model.
 
-    `cells` come from `mark_fewest`, `words` writes one of them, `label` a method.
+    `cells` come from `mark_fewest`, `headings` names their places, `words` writes a cell, `label` a method.
     """
     known = {(cell["method"], cell["fairness_q"], cell["accuracy_q"]): cell for cell in cells.to_dict("records")}
     rows, marked = [], set()
     for i, method in enumerate(methods):
-        found = [known.get((method, *place)) for place in places]
+        found = [known.get((method, *place)) for place in headings]
         rows.append([label(method), *("–" if cell is None else words(cell) for cell in found)])
         marked |= {(i, j) for j, cell in enumerate(found, start=1) if cell is not None and cell["fewest"]}
-    headings = ["Method", *("Fairness Q{}, accuracy Q{}".format(*place) for place in places)]
-    st.html(html_table(headings, rows, caption=caption, marked=marked, dense=len(headings) > 9))
+    columns = ["Method", *headings.values()]
+    st.html(html_table(columns, rows, caption=caption, marked=marked, dense=len(columns) > 9))

@@ -9,7 +9,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from commod.charts.compare import REFERENCE
 from commod.dashboard.jobs import service, tasks
 from commod.dashboard.pages.compare.match import match_in_words
 from commod.dashboard.pages.compare.sections import Compared
@@ -26,7 +25,7 @@ from commod.experiments.sweep import lines_of
 from commod.experiments.winners import claims_of
 from commod.models.competitors import FAMILIES, METHODS, available_methods
 from tests.browsing import ROOT
-from tests.dashboard.driving import fine, run, run_compare, small_sweep, table, tables, words
+from tests.dashboard.driving import captions, fine, run, run_compare, small_sweep, tables, words
 
 pytestmark = pytest.mark.longer_sweeps
 
@@ -60,15 +59,17 @@ def test_compare_begins_with_the_papers_methods_the_bayes_rule_and_the_form_that
 def test_compare_draws_and_matches(compared):
     app = compared
     assert app.title[0].value == "Which method changes the fewest decisions?"
-    assert "A cell holds models" in words(app)
-    assert "Oracle ROC ○" in table(app, 1)
+    assert "Not final" not in words(app)
     assert set(tables(app)) == {"Who wins where", "Mean change rates", MATCHED}  # no more than these
+    assert "Oracle ROC ○" in [row[0] for row in tables(app)["Mean change rates"]]
     assert app.query_params["methods"] == "commod,fst,oracle_roc"
     counted = [row for row in tables(app)["Mean change rates"] if "○" not in row[0]]
     for place, (_, winner, *_) in enumerate(tables(app)["Who wins where"], start=1):
         rates = {row[0]: float(row[place].split("%")[0]) for row in counted if not set(row[place]) & set("–✗")}
-        name, rate = winner.replace(" as in the paper", "").split("\n")[:2]
+        name, rate = winner.split("\n")[:2]
         assert rates[name] == min(rates.values()) == float(rate.split("%")[0])
+    assert "Q1" not in words(app) + captions(app) + str(tables(app))
+    assert all(row[0].startswith("P-Rule ") for row in tables(app)["Who wins where"])
 
 
 def test_the_other_form_of_commod_can_be_added_where_one_is_chosen_alone():
@@ -84,7 +85,7 @@ def test_the_match_tells_in_what_a_rival_is_better_and_in_what_worse():
     clear |= {"change_rate_more_high": 0.06, "accuracy_more_low": -0.01, "accuracy_more_high": 0.02}
     lpp = own | clear | {"method": "lpp", "p_rule": 0.82, "accuracy": 0.715, "change_rate": 0.14, "changed": 140}
     alike = own | dict.fromkeys(clear, 0.0) | {"method": "frappe"}
-    columns = figure_columns(defaults("law_school"))[1:]
+    columns = figure_columns(defaults("law_school"))[1:4]
     assert [column.cell(lpp)[0] for column in columns] == ["0.820\nfairer", "71.5%\nperhaps more", "14.0%\nmore"]
     assert [column.cell(alike)[0] for column in columns] == ["0.800\nas fair", "71.0%\nthe same", "10.0%\nas many"]
     told = match_in_words(pd.DataFrame([own, lpp, alike]), "demographic_parity", 0.5)
@@ -112,7 +113,7 @@ def test_compare_without_methods_or_rivals(monkeypatch):
     monkeypatch.setattr(sweep, "EFFORT", 3)
     app = run_compare(methods="fst")
     assert any("Choose COMMOD and at least one other" in info.value for info in fine(app).info)
-    app = fine(app.button(key=f"{pills_of(app, 'blind').key}_None").click().run())
+    app = fine(pills_of(app, "blind").set_value([]).run())
     assert chosen(app) == []
     assert any("Choose at least one method." in info.value for info in app.info)
 
@@ -144,18 +145,14 @@ def test_compare_names_a_method_that_fails_and_draws_the_others(monkeypatch):
     app = run_compare(methods="commod,lpp", seed="31")
     assert not app.exception
     assert [warning.value for warning in app.warning] == ["LPP could not be swept: a fault of ours"]
-    assert "**COMMOD" in words(app)
+    assert "**Not final, without LPP.**" in words(app)
 
 
 @pytest.mark.slow
-def test_compare_keeps_segments_and_model_in_the_link():
-    app = run_compare(methods="commod,fst", segments="1", model="6,0.05")
-    box = next(box for box in fine(app).selectbox if box.label == "Where fairness is cut")
-    assert "LPP" in box.value
-    assert "Table 1" not in words(app)
+def test_compare_keeps_the_model_in_the_link_and_opens_an_old_one():
+    app = fine(run_compare(methods="commod,fst", segments="1", model="6,0.05"))
     app = fine(app.toggle(key="match_more").set_value(True).run())
     assert setting_of_commod(app) == "λ_fair 6, λ_ratio 0.05"
-    assert app.query_params["segments"] == "1"
     assert app.query_params["model"] == "6,0.05"
 
 
@@ -173,16 +170,13 @@ def test_compare_of_no_method_stays_so():
     assert chosen(app) == []
 
 
-@pytest.mark.slow
-def test_a_family_is_chosen_as_a_whole_and_says_how_many_of_it_are():
+def test_the_fold_says_how_many_methods_are_shown(monkeypatch):
+    monkeypatch.setattr(sweep, "EFFORT", 3)
     app = fine(run_compare(methods="oracle_roc", data="german"))
-    family = [name for name in available_methods("demographic_parity") if METHODS[name].family == "aware"]
-    assert any(fold.label.endswith(f"with the group: **1 of {len(family)}**") for fold in app.expander)
-    fine(app.button(key=f"{pills_of(app, 'aware').key}_All").click().run())
-    assert chosen(app) == family
-    assert app.query_params["methods"] == ",".join(family)
-    pills_of(app, "aware").set_value(["oracle_roc"]).run()
-    assert app.query_params["methods"] == "oracle_roc"
+    assert any(fold.label.startswith("Methods shown: **1 of ") for fold in app.expander)
+    fine(pills_of(app, "aware").set_value(["oracle_roc", "oracle_lpp"]).run())
+    assert any(fold.label.startswith("Methods shown: **2 of ") for fold in app.expander)
+    assert app.query_params["methods"] == "oracle_lpp,oracle_roc"
 
 
 def test_every_method_has_a_family_and_an_old_link_still_chooses_from_all():
@@ -192,24 +186,25 @@ def test_every_method_has_a_family_and_an_old_link_still_chooses_from_all():
     assert METHODS["mnb"].family == METHODS["wass1_penalised"].family == "own"  # whatever it must be told
 
 
-def test_where_nobody_is_changed_there_is_nothing_to_draw_in_segments_and_nobody_wins(monkeypatch):
+def test_where_nobody_is_changed_nobody_wins(monkeypatch):
     _, sweep = small_sweep()
     unchanged = replace(sweep, models=sweep.models[:1], points=sweep.points[:1])
     scene = prepare("law_school")
     monkeypatch.setattr(Compared, "sound", pd.Series([True]))  # what takes a queue
-    monkeypatch.setattr(Compared, "fewest", (0.0, 0.1, 0.2, 0.3))
-    here = Compared(defaults("law_school"), {"commod": unchanged}, scene, "quartiles of all models drawn")
-    assert here.segments[0].empty
+    here = Compared(defaults("law_school"), {"commod": unchanged}, scene)
     assert here.cells.empty
     assert claims_of(here.cells) == ()
     monkeypatch.setattr(Compared, "sound", pd.Series([True] * 5 + [False]))
-    monkeypatch.setattr(Compared, "fewest", (0.0, 0.0, 0.2, 0.3))
-    whole = Compared(defaults("law_school"), {"commod": sweep}, scene, "quartiles of all models drawn")
-    drawn = whole.segments[0]
-    assert set(drawn.loc[drawn["label"] == REFERENCE, "fairness_q"]) <= {3, 4}  # below that f is fair enough
-    assert len(drawn[drawn["label"] != REFERENCE]) == int((sweep.points["change_rate"][:5] > 0).sum())  # the rest are f
+    whole = Compared(defaults("law_school"), {"commod": sweep}, scene)
     last = whole.cells[~whole.cells["sound"]]
     assert not last["fewest"].any()
+
+
+def test_who_wins_on_other_splits_is_open_until_all_methods_are_known_there():
+    _, sweep = small_sweep()
+    here = Compared(defaults("law_school"), {"commod": sweep, "lpp": sweep}, prepare("law_school"))
+    assert not replace(here, spread={"lpp": sweep.points}).has_all_spread
+    assert replace(here, spread={"commod": sweep.points, "lpp": sweep.points}).has_all_spread
 
 
 # As people call their columns, and as a shell does not like them.

@@ -16,7 +16,7 @@ from tests.dashboard.driving import fine, forget, run, run_compare, tables
 from tests.waiting import wait_until
 
 DP = "demographic_parity"
-PLACES = {name: place for place, name in enumerate(CHECKS, 4)}  # columns, after method and the three figures
+PLACES = {name: place for place, name in enumerate(CHECKS, 5)}  # columns, after method and four figures
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -52,9 +52,9 @@ def test_every_method_has_every_check():
         cell = found["Oracle ROC ○" if row["method"] == "oracle_roc" else METHODS[row["method"]].title]
         word, sign = MARKS[row["mark"]]
         shown = cell[PLACES[row["check"]]]
-        share, counts, *basis = shown.split("\n")
-        assert share.startswith(f"{sign} {word} ")
-        assert counts == f"{row['part']:,} of {row['whole']:,}"
+        verdict, counts, *basis = shown.split("\n")
+        assert verdict == f"{sign} {word}"
+        assert counts.endswith(f"%: {row['part']:,} of {row['whole']:,}")
         if row["check"] == "right":
             assert basis[0].startswith("f predicts ")
         else:
@@ -71,7 +71,7 @@ def test_a_method_that_changes_nobody_is_open():
     assert cells[3] == "0.0%\n"
     assert [cells[PLACES[name]] for name in ("right", "sure", "again")] == ["– not known\nnobody changes"] * 3
     assert cells[PLACES["again"] + 1] == "–"  # nothing that could be marked bad
-    assert cells[PLACES["merit"]].startswith("✓ fine 0.0%\n0 of ")
+    assert cells[PLACES["merit"]].startswith("✓ fine\n0.0%: 0 of ")
 
 
 @pytest.mark.slow  # test_compare_page.py has a method that fails

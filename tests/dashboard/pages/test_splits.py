@@ -63,9 +63,9 @@ def test_decide_shows_other_splits_beside_each_verdict():
 def test_compare_shows_the_spread_of_cells_and_frontiers():
     app = fine(run_compare(methods="commod,commod_decisions"))
     assert "Crosses: mean ± sd on other splits" in captions(app)
-    assert "In brackets: mean ± sd of each method's best models on other splits" in captions(app)
+    assert "In brackets: mean ± sd on other splits" in captions(app)
     for title in ("Who wins where", "Mean change rates"):
-        assert any(" ± " in cell for row in tables(app)[title] for cell in row), title
+        assert any("±" in cell for row in tables(app)[title] for cell in row), title
     assert all(re.fullmatch(r"\d+ of \d+|–", row[-1]) for row in tables(app)["Who wins where"])
     charts = [chart.proto.spec for chart in app.main.get("vega_lite_chart")]
     assert any("fairness_low" in spec for spec in charts)

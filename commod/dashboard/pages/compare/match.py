@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from commod.charts import plot_calibration, plot_overlap, plot_share_by_group, plot_who_changed
-from commod.charts.compare import with_labels
+from commod.charts import plot_share_by_group, plot_who_changed
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of, scene_of
 from commod.dashboard.pages.compare.sense import begin_table
@@ -17,19 +16,12 @@ from commod.dashboard.state.settings import Settings, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import Table, draw
-from commod.dashboard.views.methods import choose_model, label_of, name_of, on_explore, state, styles_of
-from commod.dashboard.views.points import SCORE_COLUMNS
+from commod.dashboard.views.methods import choose_model, label_of, on_explore, state
 from commod.experiments import Scene, Sweep
 from commod.experiments.match import NEAR_ACCURACY, Match, near_fairness
 from commod.experiments.sweep import fairness_gain
 from commod.metrics.figures import CRITERIA
-from commod.models.competitors import METHODS
 from commod.uploads.limits import count_of
-
-# Of the picture of scores, in pixels; and with more methods than so many, those of the same people are small.
-SCORES_HEIGHT = 400
-MANY = 10
-WHO = "Who changed as a table"
 
 
 def match(
@@ -39,7 +31,7 @@ def match(
 
     Returns what makes its charts, by name, to take them away; and what ends the section, to be called last.
     """
-    st.header("One COMMOD model beside the nearest of every method", anchor="match")
+    st.header("Match one COMMOD model", anchor="match")
     if chosen is None or len(sweeps) < 2:
         missing = (
             "COMMOD and another method have to be in before they can be matched: go on."
@@ -54,9 +46,10 @@ def match(
     of_f = scene.figures(scene.decisions_test)[CRITERIA[settings.fairness].figure_name]
     text = match_in_words(found.table, settings.fairness, of_f)
     finish = begin_table(settings, scene, sweeps, found, text + _reference(settings, found, len(scene.test)))
-    charts = _charts(found, scene, sweeps)
+    st.subheader("Who changed")
+    chart = _draw_who(found, scene)
     _open_in_explore(settings, sweeps["commod"], chosen)
-    return charts, finish
+    return {"Who changed": chart}, finish
 
 
 def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
@@ -123,50 +116,6 @@ def _reference(settings: Settings, found: Match, n_test: int) -> str:
     )
 
 
-def _charts(found: Match, scene: Scene, sweeps: dict[str, Sweep]) -> dict[str, Callable[[], Any]]:
-    """Who changed, whether they are the same people, and what becomes of the scores; returns what makes the charts."""
-    labels = {METHODS[name].title: label_of(name) for name in found.table["method"]}
-    ranks = {label: i for i, label in enumerate(labels.values())}
-    pairs = found.overlaps.assign(label=found.overlaps["title"].map(labels), other=found.overlaps["other"].map(labels))
-    pairs = pairs.assign(rank=pairs["label"].map(ranks), other_rank=pairs["other"].map(ranks))
-    names = {METHODS[name].title: name_of(name) for name in found.table["method"]}
-    titles = found.calibration["title"]
-    calibration = found.calibration.assign(label=titles.map(labels), name=titles.map(names), best=True)
-    calibration = with_labels(calibration, x="mean_f", y="mean_g", ends=(0.0, 1.0), height=SCORES_HEIGHT)
-    scored = styles_of([name for name in sweeps if label_of(name) in set(calibration["label"])])
-    options: dict[str, Any] = {"styles": scored, "strong": label_of("commod"), "height": SCORES_HEIGHT}
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.subheader("Who changed")
-        plot_who, who, how, labels = _who(found, scene)
-        draw(plot_who, who, **labels, **how)
-    with right:
-        st.subheader("The same people?")
-        columns = {"label": ("Method", ""), "other": ("Another", ""), "overlap": ("Changed by both, of either", ".0%")}
-        draw(
-            plot_overlap,
-            pairs,
-            alt="Share of changed people that two methods have in common.",
-            table=Table("Same people as a table", "match_people_table", columns),
-            caption=tip("match_overlap") + chance_in_words(found),
-            many=len(labels) > MANY,
-        )
-    with st.expander("What becomes of the scores"):
-        draw(
-            plot_calibration,
-            calibration,
-            alt="Mean score of g by score of f for each method.",
-            table=Table("Scores as a table", "match_scores_table", SCORE_COLUMNS),
-            caption=tip("match_scores"),
-            **options,
-        )
-    return {
-        "Who changed": partial(plot_who, who, **how),
-        "Same people": partial(plot_overlap, pairs),
-        "Scores": partial(plot_calibration, calibration, **options),
-    }
-
-
 def chance_in_words(found: Match) -> str:
     """How much it depends on the method who gets changed, among models that are as fair and as accurate."""
     alike = int(found.table["comparable"].sum())
@@ -174,51 +123,45 @@ def chance_in_words(found: Match) -> str:
         return ""
     return (
         f" The {alike} models that are about as fair and as accurate change {found.by_one:.1%} of the people between "
-        f"them, and {found.by_all:.1%} are changed by all: the rest are changed, or not, by the choice of a method."
+        f"them, but only {found.by_all:.1%} are changed by all: for the rest it depends on the method."
     )
 
 
-def _who(found: Match, scene: Scene) -> tuple[Callable[..., Any], pd.DataFrame, dict[str, Any], dict[str, Any]]:
-    """Who changed by method and group: the chart, its rows and arguments, and what stands beside it."""
-    groups, models = scene.task.groups, found.table.to_dict("records")
-    if len(groups) == 2:
-        who = pd.DataFrame(
-            [
-                (label_of(row["method"]), rank, group, sign * row[f"{direction}_{s}"], f"{direction} off")
-                for rank, row in enumerate(models)
-                for s, group in enumerate(groups)
-                for direction, sign in (("better", 1), ("worse", -1))
-            ],
-            columns=["label", "rank", "group", "people", "direction"],
-        )
-        names = {"label": "Method", "group": "Group", "direction": "Direction", "people": "People"}
-        columns = {name: (heading, "+,.0f" if name == "people" else "") for name, heading in names.items()}
-        labels = {
-            "alt": "People changed by method, group and direction.",
-            "caption": "People of the test part. Right: to the decision that favours them; left: to the other one.",
-            "table": Table(WHO, "match_who_table", columns),
-        }
-        return plot_who_changed, who, {"groups": groups}, labels
-    sizes = scene.test.sensitive.value_counts()
-    by_group = pd.DataFrame(
-        [
-            (label_of(row["method"]), rank, groups[s], row[f"better_{s}"], row[f"worse_{s}"], size)
-            for rank, row in enumerate(models)
-            for s, size in sizes.items()
-        ],
-        columns=["label", "rank", "group", "better", "worse", "count"],
-    )
-    by_group["share"] = (by_group["better"] + by_group["worse"]) / by_group["count"]
-    own = by_group[by_group["rank"] == 0].sort_values("share", ascending=False, kind="stable")["group"]
-    by_group["group_rank"] = by_group["group"].map({group: rank for rank, group in enumerate(own)})
-    columns = {"label": ("Method", ""), "group": ("Group", ""), "share": ("Changed, of the group", ".1%")}
-    columns |= {"better": ("Better off", ","), "worse": ("Worse off", ","), "count": ("People", ",")}
-    labels = {
-        "alt": "Share of each group whose decision changed, by method.",
-        "caption": "Share of each group of the test part that changed. The group that COMMOD changes most comes first.",
-        "table": Table(WHO, "match_who_table", columns),
+def _draw_who(found: Match, scene: Scene) -> Callable[[], Any]:
+    """Who changed by method and group; returns what makes the chart."""
+    groups, sizes = scene.task.groups, scene.test.sensitive.value_counts()
+    rows = [
+        (label_of(row["method"]), rank, groups[s], row[f"better_{s}"], row[f"worse_{s}"], size)
+        for rank, row in enumerate(found.table.to_dict("records"))
+        for s, size in sizes.items()
+    ]
+    who = pd.DataFrame(rows, columns=["label", "rank", "group", "better", "worse", "count"])
+    who["share"] = (who["better"] + who["worse"]) / who["count"]
+    own = who[who["rank"] == 0].sort_values("share", ascending=False, kind="stable")["group"]
+    who["group_rank"] = who["group"].map({group: rank for rank, group in enumerate(own)})
+    plot: Callable[..., Any] = plot_who_changed
+    how: dict[str, Any] = {"groups": groups}
+    caption = "People of the test part. Right: to the decision that favours them; left: to the other one."
+    if len(groups) > 2:
+        plot, how = plot_share_by_group, {"most": max(0.05, float(who["share"].max()))}
+        caption = "Percentage of each group that changed, on test. The group that COMMOD changes most comes first."
+    columns = {
+        "label": ("Method", ""),
+        "group": ("Group", ""),
+        "better": ("Better off", ","),
+        "worse": ("Worse off", ","),
     }
-    return plot_share_by_group, by_group, {"most": max(0.05, float(by_group["share"].max()))}, labels
+    columns |= {"share": ("Changed, of the group", ".1%"), "count": ("People", ",")}
+    table = Table("Who changed as a table", "match_who_table", columns)
+    draw(
+        plot,
+        who,
+        alt="People changed by method and group.",
+        table=table,
+        caption=caption + chance_in_words(found),
+        **how,
+    )
+    return partial(plot, who, **how)
 
 
 def _open_in_explore(settings: Settings, sweep: Sweep, chosen: int) -> None:

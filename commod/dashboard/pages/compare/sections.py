@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from commod.charts import MethodStyle, export_chart, palette, plot_methods, plot_segments
-from commod.charts.compare import AROUND, BEYOND, DEPLOYED, LINE, REFERENCE, with_labels
+from commod.charts import export_chart, plot_methods
+from commod.charts.compare import DEPLOYED, with_labels
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.computation import ComputeTask
 from commod.dashboard.jobs.queue import Ticket
@@ -21,52 +21,39 @@ from commod.dashboard.text.escape import safe_csv
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import html_legend, html_table
 from commod.dashboard.views.chart import Table, draw, offer
-from commod.dashboard.views.methods import choose_model, cost_of, label_of, state
-from commod.dashboard.views.points import Swept, as_rows, draw_cells, draw_segments, point_columns, rests_on
+from commod.dashboard.views.methods import choose_model, cost_of, label_of
+from commod.dashboard.views.points import Swept, as_rows, draw_cells, point_columns, rests_on
 from commod.datasets import load_task
 from commod.datasets.choice import ROLES, roles_json
 from commod.experiments import Scene, Sweep
 from commod.experiments.refits import n_refits
 from commod.experiments.segments import (
-    PAPER_MAIN,
     Segments,
     cell_table,
     cells_by_split,
     in_segments,
     mark_fewest,
     mark_frontiers,
-    segment_sources,
-    segments_by,
+    segments_of,
 )
-from commod.experiments.winners import (
-    BestAndOwn,
-    Claim,
-    apart_by_chance,
-    best_models,
-    claims_of,
-    wins_in_words,
-)
+from commod.experiments.winners import BestAndOwn, Claim, apart_by_chance, best_models, claims_of, wins_in_words
 from commod.explain.concepts import in_percent
-from commod.metrics.figures import CRITERIA, FIGURES, Figure
-from commod.models.competitors import FAMILIES, METHODS
+from commod.metrics.figures import CRITERIA, FIGURES
+from commod.models.competitors import METHODS
 from commod.models.threshold import ONE_HALF
 from commod.uploads.limits import count_of
 
 # Of the trade-off, in pixels.
 HEIGHT = 470
-# The share of changed decisions at which the fairest is asked for.
-MOST = 0.1
 # Behind the change rate of a method that has no sound model in a cell.
 NO_MODEL = " ✗"
-OWN = METHODS["commod"].in_sentence
 
 
 @dataclass(frozen=True)
 class Compared(Swept):
-    """The same with how segments are cut, and the COMMOD model to be matched."""
+    """The same with the COMMOD model to be matched, and what is known of other splits."""
 
     scene: Scene
-    source: str
     chosen: int | None = None
     spread: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # by method, its frontier on other splits
 
@@ -111,23 +98,22 @@ class Compared(Swept):
         f |= {"name": "f", "settings": "unchanged", "best": True, "chosen": False, "id": -1}
         frame = pd.concat([drawn, pd.DataFrame([f])], ignore_index=True)
         ends = (float(frame["fairness"].min()), float(frame["fairness"].max()))
-        options = self.chart_options | {"fairness_range": ends, "upward": self.criterion.upward, "height": HEIGHT}
-        options |= {"axes": ("change_rate", "fairness")} | ({"crosses": True} if self.spread else {})
+        options = {
+            "styles": self.styles,
+            "strong": label_of("commod") if "commod" in self.sweeps else self.styles[0].label,
+            "fairness_title": self.fairness_title,
+            "fairness_range": ends,
+            "upward": self.criterion.upward,
+            "axes": ("change_rate", "fairness"),
+            "crosses": bool(self.spread),
+            "height": HEIGHT,
+        }
         named = with_labels(frame, x="change_rate", y="fairness", ends=ends, height=HEIGHT)
         return named, len(self.rows) - len(drawn), options
 
-    @property
-    def chart_options(self) -> dict[str, Any]:
-        """How all pictures of the methods are drawn."""
-        return {
-            "styles": self.styles,
-            "fairness_title": self.fairness_title,
-            "strong": label_of("commod") if "commod" in self.sweeps else self.styles[0].label,
-        }
-
     @cached_property
     def cuts(self) -> Segments:
-        return segments_by(self.source, self.settings.task_name, self.criterion.name, self.points)
+        return segments_of(self.settings.task_name, self.criterion.name, self.points)
 
     @cached_property
     def in_segments(self) -> pd.DataFrame:
@@ -135,50 +121,24 @@ class Compared(Swept):
         return in_segments(self.rows, self.cuts, self.criterion.name)
 
     @property
-    def fewest(self) -> tuple[float | None, ...]:
-        """The fewest changes, the group known, with which the least fair end of each segment is reached."""
-        levels = (self.of_f[self.criterion.figure_name], *self.cuts.fairness)
-        found: tuple[float | None, ...] = result_of(tasks.fewest_at(self.settings, levels))
-        return found
-
-    @property
-    def segments(self) -> tuple[pd.DataFrame, dict[str, Any]]:
-        """The best points within the axes that all segments share, with the reference of each, and the options.
-
-        On the axes are all frontiers of sound models; who changes nobody is f, and not drawn.
-        """
-        changed = self.in_segments[self.in_segments["change_rate"] > 0]
-        frame = mark_frontiers(changed, changed["accuracy"], "fairness_q")
-        kept = frame[frame["best"] & self.sound[frame.index]]
-        kept = kept if len(kept) else self.in_segments
-        last = max(kept["change_rate"].max(), 0.05, *(each or 0.0 for each in self.fewest))
-        most = float(np.ceil(last * 20) / 20)
-        low, high = kept["accuracy"].min(), kept["accuracy"].max()
-        ends = (float(np.floor(low * 50) / 50), float(np.ceil(high * 50) / 50))
-        shown = frame[frame["best"] & frame["accuracy"].between(*ends) & (frame["change_rate"] <= most)]
-        names = max(shown.groupby("fairness_q")["label"].nunique(), default=0)
-        height = max(260, int(AROUND + 2 * BEYOND + LINE * names))
-        options = self.chart_options | {"most_changes": most, "accuracy_range": ends, "height": height}
-        if shown.empty:
-            return shown, options
-        parts = []
-        for q, part in shown.groupby("fairness_q"):
-            parts.append(with_labels(part, x="accuracy", y="change_rate", ends=(0.0, most), height=height))
-            if self.fewest[int(q) - 1]:  # 0: f is that fair
-                row = {"label": REFERENCE, "fairness_q": q, "change_rate": self.fewest[int(q) - 1]}
-                parts.append(pd.DataFrame([row | {"settings": "in expectation", "best": False, "chosen": False}]))
-        return pd.concat(parts, ignore_index=True), options
-
-    @property
     def cells(self) -> pd.DataFrame:
-        """Mean change rates by cell, with who changes fewest of those that have sound models there."""
-        means = cell_table(self.in_segments, count_unchanged=False).round({"change_rate": 3})  # as they are written
+        """Mean change rates by cell, with who changes fewest of those that have sound models there.
+
+        Models that change nobody are left out: their number says more about the sweep than about the method.
+        """
+        counted = self.in_segments[self.in_segments["change_rate"] > 0]
+        means = cell_table(counted).round({"change_rate": 3})  # as they are written
         place = ["method", "fairness_q", "accuracy_q"]
-        some = self.in_segments[self.sound & (self.in_segments["change_rate"] > 0)][place].drop_duplicates()
+        some = counted.loc[self.sound[counted.index], place].drop_duplicates()
         means = means.merge(some.assign(sound=True), on=place, how="left")
         means["sound"] = means["sound"].eq(True)
         marked = mark_fewest(means[means["sound"]])
         return pd.concat([marked, means[~means["sound"]].assign(blind=False, contested=False, fewest=False)])
+
+    @property
+    def has_all_spread(self) -> bool:
+        """Whether every method is known on other splits: before, nobody can be said to win there."""
+        return all(name in self.spread for name, sweep in self.sweeps.items() if frontier_of(sweep))
 
     @cached_property
     def by_split(self) -> pd.DataFrame | None:
@@ -186,16 +146,7 @@ class Compared(Swept):
         if not self.spread:
             return None
         points = pd.concat(self.spread.values(), ignore_index=True)
-        return cells_by_split(points, self.cuts, self.criterion.name, count_unchanged=False)
-
-    @property
-    def titles(self) -> tuple[str, ...]:
-        return self.cuts.titles(self.criterion.name, (", least fair", ", fairest"))
-
-    def table(self, title: str, key: str, *, final: bool) -> Table | str:
-        """The table behind a picture; while others are to come, its title."""
-        columns = point_columns(self.criterion.name, label="Method", settings="Setting")
-        return Table(title, key, columns) if final else title
+        return cells_by_split(points[points["change_rate"] > 0], self.cuts, self.criterion.name)
 
 
 def frontier_of(sweep: Sweep) -> list[int]:
@@ -223,7 +174,8 @@ def begin_spread(settings: Settings, here: Compared, place: Any) -> None:
     def begin(name: str) -> Pending:
         def show_progress(ticket: Ticket) -> None:
             if ticket.progress > 0:
-                place.caption(f"On other splits: {METHODS[name].title}, {10 * int(10 * ticket.progress)} %")
+                share = f"{METHODS[name].title}, {10 * int(10 * ticket.progress)} %"
+                place.caption(f"Still to come: how far this holds on other splits ({share}).")
 
         return Pending(submit(on_splits(settings, here.sweeps[name])), lambda _: None, show_progress)
 
@@ -239,7 +191,52 @@ def scene_in_words(settings: Settings) -> str:
     return f"{data_in_words(settings)}, {criterion}, f: {words['f'].lower()}{line}, split {settings.seed}"
 
 
-# ---- the trade-off ----
+# ---- the answer, and the trade-off ----
+
+
+def claims(here: Compared) -> tuple[Claim, ...]:
+    """Who changes fewest, by cell."""
+    apart = apart_by_chance(here.scene, here.sweeps, here.in_segments)
+    return claims_of(here.cells, apart, here.by_split)
+
+
+def answer(here: Compared, claimed: tuple[Claim, ...], missing: Sequence[str], place: Any) -> None:
+    """Who changes fewest at equal fairness and accuracy, and who is most accurate; first, which methods are missing."""
+    start, figure = here.of_f[here.criterion.figure_name], here.criterion.figure
+    if here.criterion.upward:
+        level = 0.8 if start < 0.75 else 0.5 * (1.0 + start)
+        fair = f"{here.criterion.noun} of {level:.2f} or more"
+    else:
+        level = 0.5 * start
+        fair = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
+    found = best_models(here.points[here.sound], here.criterion.name, level)
+    free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
+    sentences = [level_in_words(found, fair, with_commod="commod" in free and len(free) > 1)]
+    if any(claim.own is not None for claim in claimed):
+        first, _, others = wins_in_words(claimed, METHODS["commod"].in_sentence).partition(". ")
+        sentences.insert(0, f"**{first}.** {others}.".removesuffix(" ."))
+    if missing:
+        sentences.insert(0, f"**Not final, without {', '.join(METHODS[name].title for name in missing)}.**")
+    place.markdown("\n\n".join(sentences))
+
+
+def level_in_words(found: Mapping[str, BestAndOwn], fair: str, *, with_commod: bool) -> str:
+    """Which single models are best at a level of fairness, and, unless they are COMMOD's, how its best one does."""
+    says = {"accuracy": "is the most accurate", "change_rate": "changes the fewest decisions"}
+    parts, last, behind = [], "", ""
+    for name, what in says.items():
+        first, own = found[name]
+        if first is None:
+            return f"Of the methods shown, none reaches {fair} on test without knowing the group."
+        shown = FIGURES[name].show(first[name])
+        if own is None:
+            behind = " No COMMOD model is that fair." if with_commod else ""
+        elif with_commod and first["method"] != "commod":
+            shown += f"; COMMOD {FIGURES[name].show(own[name])}"
+        title = METHODS[first["method"]].title
+        parts.append(f"{title * (title != last)} {what} ({shown})".strip())
+        last = title
+    return f"Of single models with {fair}, {' and '.join(parts)}.{behind}"
 
 
 def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
@@ -254,171 +251,73 @@ def tradeoff(here: Compared, place: Any, *, final: bool = False) -> None:
     frame, left_out, options = here.tradeoff
     crosses = " Crosses: mean ± sd on other splits, f trained anew." if here.spread else ""
     less = f" Not drawn: {count_of(left_out, 'model')}, far behind or useless." if left_out else ""
+    title, columns = "All points as a table", point_columns(here.criterion.name, label="Method", settings="Setting")
     with place.container():
-        _key(here)
+        st.markdown(tip("compare_read"))
+        st.html(html_legend(here.styles, narrow=True))  # where names do not fit beside the lines
         draw(
             plot_methods,
             frame,
             alt="Fairness against decisions changed of every model of every method.",
-            table=here.table("All points as a table", "compare_points", final=final),
+            table=Table(title, "compare_points", columns) if final else title,
             caption=f"{tip('compare_points')}{crosses}{less} {rests_on(here.scene)}",
             **options,
             **selection,
         )
 
 
-def _key(here: Compared) -> None:
-    """What the hues stand for; where names do not fit beside the lines, every mark."""
-    families = {METHODS[name].family: None for name in here.sweeps if name != "commod"}
-    styles = [MethodStyle("COMMOD", palette.COMMOD, "stroke")] if "commod" in here.sweeps else []
-    styles += [
-        MethodStyle(FAMILIES[name], palette.FAMILIES[name][0], "stroke") for name in FAMILIES if name in families
-    ]
-    st.html(html_legend(styles, window="wider"))
-    st.html(html_legend(here.styles, window="narrow"))
+# ---- changes at equal fairness and accuracy ----
 
 
-def claims(here: Compared) -> tuple[Claim, ...]:
-    """Who changes fewest, by cell."""
-    apart = apart_by_chance(here.scene, here.sweeps, here.in_segments)
-    return claims_of(here.cells, apart, here.by_split)
-
-
-def answer(here: Compared, claimed: tuple[Claim, ...], place: Any, more: str, *, final: bool) -> None:
-    """Who changes fewest at equal fairness and accuracy, and which single models are best; `more` is said after it."""
-    start, figure = here.of_f[here.criterion.figure_name], here.criterion.figure
-    if here.criterion.upward:
-        level = 0.8 if start < 0.75 else 0.5 * (1.0 + start)
-        fair = f"{here.criterion.noun} of {level:.2f} or more"
-    else:
-        level = 0.5 * start
-        fair = f"{figure.short_in_sentence} of {figure.show(level)} (half of f's) or less"
-    found = best_models(here.points[here.sound], here.criterion.name, level, MOST)
-    free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
-    best = best_in_words(found, figure, fair, with_commod="commod" in free and len(free) > 1)
-    if any(claim.own is not None for claim in claimed):
-        best = (
-            f"**{'' if final else 'So far, '}{wins_in_words(claimed, OWN)}.**{paid_in_words(found, fair)} "
-            f"{tip('cell')} Over many splits: About, Paper.\n\nThe best single models:\n\n{best}"
-        )
-    place.markdown(f"{best}\n\n{more}".strip())
-
-
-def paid_in_words(found: Mapping[str, BestAndOwn], fair: str) -> str:
-    """What the fewest changes cost in accuracy, if they are COMMOD's and the most accurate model is another's."""
-    few, best = found["fewest"].first, found["accurate"].first
-    if few is None or best is None or few["method"] != "commod" or best["method"] == "commod":
-        return ""
-    points = f"{100 * (best['accuracy'] - few['accuracy']):.1f}"
-    if points == "0.0":
-        return ""
-    changed = FIGURES["change_rate"].show
-    return (
-        f" **{OWN} pays for few changes with accuracy:** with {fair}, its model with the fewest "
-        f"({changed(few['change_rate'])}) is {points} points less accurate than the most accurate one, "
-        f"{METHODS[best['method']].in_sentence}'s ({changed(best['change_rate'])})."
-    )
-
-
-def best_in_words(found: Mapping[str, BestAndOwn], figure: Figure, fair: str, *, with_commod: bool) -> str:
-    """The best single models as a list."""
-    asked = {
-        "fairest": (f"Fairest ({figure.short_in_sentence}) with at most {MOST:.0%} of decisions changed", figure),
-        "fewest": (f"Fewest changes with {fair}", FIGURES["change_rate"]),
-        "accurate": (f"Most accurate with {fair}", FIGURES["accuracy"]),
-    }
-    lines = []
-    for name, (wish, measure) in asked.items():
-        first, own = found[name]
-        if first is None:
-            lines.append(f"- {wish}: no method gets there on test.")
-            continue
-        sentences = [f"**{METHODS[first['method']].in_sentence} {measure.show(first[measure.name])}**"]
-        if with_commod and first["method"] != "commod":
-            sentences.append(f"{OWN} {'does not get there' if own is None else measure.show(own[measure.name])}")
-        lines.append(f"- {wish}: {'; '.join(sentences)}.")
-    return "\n".join(lines)
-
-
-# ---- changes within segments of equal fairness ----
-
-
-def choose_segments(settings: Settings, names: list[str]) -> str:
-    """The definition of the segments to be used, by its name."""
-    page = state()
-    options = segment_sources(settings.task_name, settings.fairness, names)
-    key = f"segments_{settings.problem()}"
-    if key not in st.session_state:
-        st.session_state[key] = options[min(page.segments, len(options) - 1)]
-    if st.session_state[key] not in options:
-        st.session_state[key] = options[0]
-
-    def take() -> None:
-        page.segments = options.index(st.session_state[key])
-
-    return str(st.selectbox("Where fairness is cut", options, key=key, on_change=take, help=tip("segments")))
-
-
-def segments(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: bool = False) -> None:
-    """Changes against accuracy, one picture for each segment of fairness, and their means as a table."""
-    shown, options = here.segments
-
-    def table(q: int) -> Table | str:
-        return here.table(f"Q{q} as a table", f"compare_q{q}", final=final)
-
+def comparisons(here: Compared, claimed: tuple[Claim, ...], place: Any, *, final: bool = False) -> None:
+    """Who changes fewest among models of about equal fairness and accuracy, and every method in the same ranges."""
     with place.container():
-        _cells(here, claimed, final)
-        with st.expander("Changes and accuracy of every model, in pictures"):
-            st.html(html_legend(here.styles, window="narrow"))
-            draw_segments(shown, here.titles, table, **options)
-            st.caption(tip("compare_segments"))
-
-
-def _cells(here: Compared, claimed: tuple[Claim, ...], final: bool) -> None:
-    """Who changes fewest in the cells of fairness and accuracy where two are compared, and every method in them."""
-    if not claimed:
-        so_far = "No two" if final else "Not all methods are done. So far, no two"
-        st.caption(f"{so_far} methods that work without the group have models of about equal fairness and accuracy.")
-        return
-    cells, places = here.cells, [claim.place for claim in claimed]
-    spread = _spread_in_words(here.by_split)
-    cells = cells[[place in places for place in zip(cells["fairness_q"], cells["accuracy_q"], strict=True)]]
-    _winners(here, claimed, cells, spread)
-    printed = ", as in the paper's Table 1, on this split" if here.cuts.source == PAPER_MAIN else ""
-    with st.expander("Every method, cell by cell"):
-        draw_cells(
-            cells,
-            [name for name in METHODS if name in set(cells["method"])],
-            places,
-            lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL) + spread(cell),
-            caption="Mean change rates",
-        )
-        text = tip("compare_cells", printed=printed)
-        st.caption(text + ("" if cells["sound"].all() else tip("no_model", mark=NO_MODEL.strip())))
+        if not claimed:
+            so_far = "No two" if final else "Not all methods are done. So far, no two"
+            st.caption(
+                f"{so_far} methods that work without the group have models of about equal fairness and accuracy."
+            )
+            return
+        ranges = {claim.place: here.cuts.in_words(claim.place, here.criterion.name) for claim in claimed}
+        cells, spread = here.cells, _spread_in_words(here.by_split)
+        cells = cells[[place in ranges for place in zip(cells["fairness_q"], cells["accuracy_q"], strict=True)]]
+        _winners(here, claimed, cells, ranges, spread)
+        with st.expander("All methods in these comparisons"):
+            draw_cells(
+                cells,
+                [name for name in METHODS if name in set(cells["method"])],
+                ranges,
+                lambda cell: in_percent(cell["change_rate"]) + ("" if cell["sound"] else NO_MODEL) + spread(cell),
+                caption="Mean change rates",
+            )
+            broken = "" if cells["sound"].all() else tip("no_model", mark=NO_MODEL.strip())
+            st.caption(tip("compare_cells", source=here.cuts.source) + broken)
 
 
 def _winners(
-    here: Compared, claimed: tuple[Claim, ...], cells: pd.DataFrame, spread: Callable[[Mapping[str, Any]], str]
+    here: Compared,
+    claimed: tuple[Claim, ...],
+    cells: pd.DataFrame,
+    ranges: Mapping[tuple[int, int], str],
+    spread: Callable[[Mapping[Any, Any]], str],
 ) -> None:
     """Who wins where, against whom, and whether that holds on other people."""
     known = {(cell["method"], cell["fairness_q"], cell["accuracy_q"]): cell for cell in cells.to_dict("records")}
-    name = here.criterion.figure.short_title
 
     def changes(method: str, claim: Claim) -> str:
         cell = known[(method, *claim.place)]
-        return f"{METHODS[method].in_sentence}\n{in_percent(cell['change_rate'])}{spread(cell)}"
+        return f"{METHODS[method].short_title}\n{in_percent(cell['change_rate'])}{spread(cell)}"
 
     rows = []
     for claim in claimed:
-        fair = here.cuts.fairness_range(claim.place[0], here.criterion.name)
-        cell = f"{name} {fair}, accuracy {here.cuts.accuracy_range(claim.place[1])}"
         rival = claim.against if "commod" in claim.fewest else "commod"
-        against = f"no model of {OWN}" if "commod" in here.sweeps else "–"
+        against = "no model of COMMOD" if "commod" in here.sweeps else "–"
         if claim.own is not None:
-            against = f"{changes(rival, claim)}\n{'beyond chance' if claim.beyond_chance else 'may be chance'}"
-        rows.append([cell, "\n".join(changes(method, claim) for method in claim.fewest), against])
+            against = f"{changes(rival, claim)}\n{'significant' if claim.beyond_chance else 'may be chance'}"
+        rows.append([ranges[claim.place], "\n".join(changes(method, claim) for method in claim.fewest), against])
         if here.spread:
-            rows[-1].append("{} of {}".format(*claim.again) if claim.again[1] else "–")
+            again = "{} of {}".format(*claim.again) if claim.again[1] else "–"
+            rows[-1].append(again if here.has_all_spread else "…")
     headings = ["Models with", "Fewest changes", "COMMOD, or the next", *["Wins again"] * bool(here.spread)]
     st.html(html_table(headings, rows, caption="Who wins where", text={1, 2}))
     st.caption(tip("wins") + (tip("wins_again") if here.spread else ""))
@@ -433,7 +332,7 @@ def _spread_in_words(by_split: pd.DataFrame | None) -> Callable[[Mapping[Any, An
 
     def text(cell: Mapping[Any, Any]) -> str:
         row = found.get(tuple(cell[name] for name in place))
-        return "" if row is None else f" ({100 * row['mean']:.1f} ± {100 * row['std']:.1f})"
+        return "" if row is None else f" ({100 * row['mean']:.1f}\u00a0±\u00a0{100 * row['std']:.1f})"
 
     return text
 
@@ -445,17 +344,11 @@ def downloads(here: Compared, more: Mapping[str, Callable[[], Any]]) -> None:
     """All points as CSV, the charts (those of the match are in `more`) as pictures."""
     settings = here.settings
     name = f"{settings.task_name}_{settings.fairness}_split{settings.seed}"
+    charts = {"Trade-off": lambda: plot_methods(here.tradeoff[0], **here.tradeoff[2]), **more}
 
     def picture(what: str, kind: Any) -> bytes:
-        scene = scene_in_words(settings)
-        title = f"{scene}; {here.cuts.source}" if what == "Q1 to Q4" else f"{what}: {scene}"
-        return export_chart(charts[what]().properties(title=title), kind, width=None if what == "Q1 to Q4" else 900)
+        return export_chart(charts[what]().properties(title=f"{what}: {scene_in_words(settings)}"), kind, width=900)
 
-    charts: dict[str, Callable[[], Any]] = {
-        "Trade-off": lambda: plot_methods(here.tradeoff[0], **here.tradeoff[2]),
-        "Q1 to Q4": lambda: plot_segments(here.segments[0], titles=here.titles, **here.segments[1]),
-        **more,
-    }
     with st.container(horizontal=True, gap="small"):
         csv = safe_csv(here.points, for_spreadsheets=False)
         offer("Points as CSV", csv, f"{name}.csv", icon=":material/table:")

@@ -18,7 +18,6 @@ from commod.dashboard.text.glossary import tip
 from commod.dashboard.text.html import SortCell, SortColumn, html_meanings, html_sortable
 from commod.dashboard.views.checks import changing_table, let_tables_sort
 from commod.dashboard.views.methods import label_of
-from commod.datasets import load_task
 from commod.experiments import Model, Scene, Sweep
 from commod.experiments import checks as library
 from commod.experiments.match import Match
@@ -159,7 +158,7 @@ class _Section:
         if answer.mark == "open":
             return f"{sign} {word}\n{answer.why_open}", None
         basis = f"\n{answer.basis}" if answer.basis and check in ("merit", "right") else ""
-        return f"{sign} {word} {answer.share}\n{answer.part:,} of {answer.whole:,}{basis}", answer.value
+        return f"{sign} {word}\n{answer.share}: {answer.part:,} of {answer.whole:,}{basis}", answer.value
 
     def _bad(self, name: str) -> SortCell:
         """How many checks found a problem, once all are answered; of a method that changes nobody there is none."""
@@ -188,7 +187,7 @@ class _Column:
 
     def cell(self, row: Mapping[Any, Any]) -> SortCell:
         value = row.get(self.name)
-        if self.name and pd.isna(value):
+        if pd.isna(value):
             return "–", None
         return self.write(row if self.of_row else value), float(row[self.name]) if self.best else None
 
@@ -198,7 +197,7 @@ class _Column:
 
 
 def figure_columns(settings: Settings) -> list[_Column]:
-    """The method and the three figures, each with how it compares with COMMOD's."""
+    """The method, three figures, each with how it compares with COMMOD's, and how many it changes as COMMOD does."""
     fair, accuracy, changed = CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]
     fairer, less_fair = ("fairer", "less fair") if fair.direction > 0 else ("less fair", "fairer")
     return [
@@ -206,6 +205,7 @@ def figure_columns(settings: Settings) -> list[_Column]:
         _compared(fair, fair.direction, fairer, less_fair, "as fair"),
         _compared(accuracy, 1, "more", "less", "the same"),
         _compared(changed, -1, "more", "fewer", "as many"),
+        _Column("overlap", "Same people", "{:.0%}".format, 1, tip("same_people")),
     ]
 
 
@@ -225,23 +225,9 @@ def more_figure_columns(settings: Settings) -> list[_Column]:
     shown = [CRITERIA[settings.fairness].figure, FIGURES["accuracy"], FIGURES["change_rate"]]
     others = [each for each in CRITERIA[settings.fairness].key_figures if each not in shown]
     predictive = (FIGURES["predictive_parity_difference"], FIGURES["calibration_within_groups"])
-    groups = load_task(settings.task_name).groups
-    parts = range(len(groups)) if len(groups) == 2 else ()  # of many groups there is a picture
-
-    def both(s: int) -> Callable[[Any], str]:
-        return lambda row: f"{row[f'better_{s}']:,} / {row[f'worse_{s}']:,}"
-
     return [
         *(_of_figure(each) for each in (*others, *predictive)),
         _Column("changed", "People", "{:,}".format, -1, tip("people_changed")),
-        *(_Column("", f"{groups[s]}: better / worse", both(s), 0, tip("to_and_from"), of_row=True) for s in parts),
-        _Column(
-            "overlap",
-            "Same people",
-            "{:.0%}".format,
-            1,
-            "Of those changed by COMMOD or this method, changed by both. " + tip("same_people"),
-        ),
         _Column("tree_f1", f"Tree F1 (depth {settings.depth})", "{:.2f}".format, 1, tip("f1")),
         _Column("score_move", "Score move", "{:.3f}".format, -1, tip("score_move")),
         _Column("concept_size", "Concept weights", "{:.0f}".format, -1, tip("concept_weights")),

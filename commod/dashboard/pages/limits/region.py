@@ -173,7 +173,7 @@ def region(here: DrawnLimits, place: Any, *, final: bool = False) -> None:
     styles = styles_of({*here.sweeps, own_method(here.settings)})
     columns = point_columns(criterion.name, label="Model", settings="Setting")
     with place.container():
-        st.html(html_legend((BOUND_STYLE, *[BLIND_STYLE] * (not here.blind.empty), *styles), window="narrow"))
+        st.html(html_legend((BOUND_STYLE, *[BLIND_STYLE] * (not here.blind.empty), *styles), narrow=True))
         table = Table("Limit and models as a table", "limits_table", columns, lambda: _by_percent(frame))
         draw(
             plot_limits,
