@@ -117,14 +117,8 @@ def _draw_table(data: str, criterion: str, claims: tuple[Claim, ...]) -> None:
         marked |= {(i, j) for cell, j in ends if cell and cell["fewest"]}
     headings = ["Fairness and accuracy", "COMMOD, ours", *["COMMOD, paper"] * is_printed, "Best other, ours"]
     st.html(html_table(headings, rows, caption="COMMOD and the best other method in each cell", marked=marked))
-    st.caption(
-        tip(
-            "table1_how",
-            splits=_read("table1")["split"].nunique(),
-            least=LEAST_SPLITS,
-            printed=tip("table1_printed") if is_printed else "",
-        )
-    )
+    how = tip("table1_how", splits=_read("table1")["split"].nunique(), least=LEAST_SPLITS)
+    st.caption(f"{how} {tip('table1_printed')}" if is_printed else how)
     with st.expander("Every method, and what each does"):
         draw_cells(
             cells,

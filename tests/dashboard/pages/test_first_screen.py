@@ -26,7 +26,7 @@ from tests.dashboard.driving import captions, figure, fine, picture, run, slider
 pytestmark = pytest.mark.quick
 
 TOUR = {"Next", "Done", "Leave the tour", "Tour"}
-STORY = "A law school predicts who passes the bar. **g** corrects **f**, the model in use."
+STORY = "A law school predicts who passes the bar. **g** corrects the model **f**."
 
 
 def press(app, label):

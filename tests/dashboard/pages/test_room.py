@@ -446,7 +446,7 @@ def test_who_has_not_voted_again_is_named(klass):
     klass.store.send_vote(klass.ann, *model(1.0), "")
     klass.store.show_result(klass.leader)
     told = words(fine(klass.page(klass.leader)))
-    assert "0 of 1 who voted twice have moved" in told
+    assert "0 of 1 who voted twice changed their vote" in told
     assert r"1 voted in the first round only: Bo \<b\>" in told
 
 
