@@ -106,7 +106,7 @@ Mark = Literal["fine", "predicted", "look", "bad", "open"]
 # Each mark's name and sign. "open": nobody knows.
 MARKS: dict[Mark, tuple[str, str]] = {
     "fine": ("fine", "✓"),
-    "predicted": ("as expected or more", "="),
+    "predicted": ("as expected", "="),
     "look": ("look closer", "!"),
     "bad": ("problem", "✗"),
     "open": ("not known", "–"),
@@ -166,7 +166,7 @@ CHECKS: dict[str, Check] = {
             direction=1,
             fine=0.0,
             bad=-0.05,
-            rated="As expected or more: as many are right as f's own scores predict, or chance explains the "
+            rated="As expected: as many are right as f's own scores predict, or more, or chance explains the "
             "difference. Problem: over 5 points fewer, beyond chance.",
             why="Then g changed people f was right about.",
             best="predicted",

@@ -171,7 +171,7 @@ def test_shares_have_no_more_decimals_than_needed():
 
 
 def test_bounds_are_in_words():
-    assert CHECKS["right"].bounds.startswith("As expected or more: as many are right as f's own scores predict")
+    assert CHECKS["right"].bounds.startswith("As expected: as many are right as f's own scores predict")
     assert CHECKS["sure"].bounds.startswith("Fine: 5 % or less. Problem: more than 25 %. ")
     assert CHECKS["merit"].bounds.startswith("Fine: nobody. Problem: more than 1 %, even at the low end")
     assert CHECKS["again"].bounds.startswith("Fine: 80 % or more. Problem: less than half. ")

@@ -61,12 +61,12 @@ def show() -> None:
     except ValueError as error:
         st.warning(str(error), icon=":material/warning:")
         return
-    st.markdown(f"**At equal fairness and accuracy, {wins_in_words(sum(claims.values(), ()))}.** {_agreement()}")
+    st.markdown(f"**{wins_in_words(sum(claims.values(), ()))}.** {_agreement()}")
     st.html(with_tooltips([tip("paper_intro")]))
     st.header("Table 1: changes at equal fairness and accuracy")
     data, criterion = _choose()
     _draw_table(data, criterion, claims[data, criterion])
-    st.header("What does not come out")
+    st.header("What we could not confirm")
     st.markdown(failures)
     st.caption(tip("paper_more"))
 
