@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import sys
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,7 @@ def test_an_example_is_short_and_runs(name, capsys):
         pytest.importorskip(package)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT)
+        patch.delitem(sys.modules, f"examples.{name}", raising=False)  # another test may have imported it
         runpy.run_module(f"examples.{name}", run_name="__main__")
     printed = capsys.readouterr().out
     for pattern in PRINTED[name]:
