@@ -149,6 +149,7 @@ def _without_titles(text: str) -> tuple[str, list[str]]:
 
 
 def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # pandas before 3.1 may never end where both kinds meet
     first = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0][:1_000_000]
     delimiter = max(DELIMITERS, key=first.count)
     n_columns = first.count(delimiter) + 1

@@ -211,6 +211,13 @@ def test_formulas_stay_text_and_are_named(cell):
     assert not read_table(b"a,b,c\n-3,+4,x\n").notices  # numbers with a sign are none
 
 
+@pytest.mark.parametrize("mixed", ["\r\r\nab1=, \r\r\t.", "@|b\rc@1 @ \n\r\té\r.\\\r\t==é", "\n\t \\\r,\rc=\r\nc\r"])
+def test_both_kinds_of_line_ends_in_one_file_are_read_to_the_end(mixed):
+    """With pandas 3.0 the reader never came back from these."""
+    outcome_of(mixed.encode())
+    assert read_table(b"a,b,c\n1,2,3\r\r\n \r\t4,5,6\n").frame.shape == (2, 3)
+
+
 def test_what_cannot_be_printed_is_shown_so():
     assert "“a�[31m (2)”" in read_table(b"a\x1b[31m,a\x1b[31m,c\n1,2,3\n").notices[0]
 
