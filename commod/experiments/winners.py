@@ -99,10 +99,12 @@ def wins_in_words(claims: Sequence[Claim]) -> str:
     rest = [", ".join(others)] if others else []
     rest += [f"{ties} {'is a tie' if ties == 1 else 'are ties'}"] if ties else []
     text += f" {'; '.join(rest)}." if rest else ""
+    more = []
     if won and max(claim.place[0] for claim in won) <= 2 < max(claim.place[0] for claim in claims):
-        text += " COMMOD wins only where fairness is in the lower half."
-    lost = sum(bool(claim.beyond_chance) for claim in claims if "commod" not in claim.fewest)
-    return text + (f" COMMOD loses significantly in {lost}." if lost else "")
+        more.append("wins only where fairness is in the lower half")
+    if lost := sum(bool(claim.beyond_chance) for claim in claims if "commod" not in claim.fewest):
+        more.append(f"loses significantly in {lost}")
+    return text + (f" COMMOD {' and '.join(more)}." if more else "")
 
 
 def _significant(won: Sequence[Claim]) -> str:
@@ -111,8 +113,10 @@ def _significant(won: Sequence[Claim]) -> str:
     count = sum(bool(claim.beyond_chance) for claim in won)
     if len(won) == 1:
         return f"; this is {'not ' * (not count)}statistically significant"
-    many = "none" if not count else "all" if count == len(won) else count
-    return f"; {many} of these {'is' if count == 1 else 'are'} statistically significant"
+    many = "none of these" if not count else f"{count} of these"
+    if count == len(won):
+        many = "both" if count == 2 else "all"
+    return f"; {many} {'is' if count == 1 else 'are'} statistically significant"
 
 
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:

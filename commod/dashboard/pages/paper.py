@@ -145,7 +145,7 @@ def _ours(cell: Mapping[Any, Any]) -> str:
     """Our change rate, with its interval where there are splits enough."""
     if cell["splits"] < LEAST_SPLITS:
         return f"{cell['change_rate']:.1%}"
-    return f"{cell['change_rate']:.1%}\n[{cell['low']:.1%},\u00a0{cell['high']:.1%}]"
+    return f"{cell['change_rate']:.1%}\n[{cell['low']:.1%}, {cell['high']:.1%}]"
 
 
 def _printed(cell: Mapping[Any, Any]) -> str:
