@@ -136,7 +136,6 @@ def plot_methods(
         *([frontiers] if lines else ()),
         points.add_params(focus.on_points),
         *_names(x, y, channels, focus),
-        *([_corner("↖ better: fair, with few changes")] if axes == ("change_rate", "fairness") else ()),
     ]
     # Room above, so that the axis' topmost label is not cut in half.
     room = {"top": 10, "left": 5, "right": 5, "bottom": 5}
@@ -212,13 +211,6 @@ def _crosses(axes: tuple[str, str], x: Any, y: Any, channels: dict[str, Any], fo
         rule.encode(x=_on_axis(x, f"{across}_low:Q"), x2=f"{across}_high:Q", y=_on_axis(y, f"{up}_mean:Q")),
         rule.encode(x=_on_axis(x, f"{across}_mean:Q"), y=_on_axis(y, f"{up}_low:Q"), y2=f"{up}_high:Q"),
     ]
-
-
-def _corner(text: str) -> alt.Chart:
-    """Words in the upper left corner."""
-    once = alt.Chart().transform_aggregate(rows="count()").mark_text(align="left", baseline="top", fontSize=12)
-    once = once.encode(x=alt.value(6), y=alt.value(14), text=alt.value(text), color=alt.value(palette.FRONTIER))
-    return once
 
 
 def plot_who_changed(frame: pd.DataFrame, *, groups: tuple[str, ...]) -> alt.LayerChart:

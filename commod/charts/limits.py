@@ -49,7 +49,7 @@ def plot_limits(
     level, budget = of_kind("level").encode(y=y), of_kind("budget").encode(x=x)
     for asked, place, dy in (
         (level, {"x": alt.value("width")}, 8),
-        (budget, {"y": alt.value("height")}, -8),
+        (budget, {"y": alt.value(0)}, 8),
     ):
         layers.append(asked.mark_rule(strokeDash=[5, 4], strokeWidth=1.4, color=palette.FRONTIER, aria=False))
         name = asked.mark_text(align="right", dx=-5, dy=dy, fontSize=12, color=palette.FRONTIER, aria=False)

@@ -39,7 +39,7 @@ class Segments:
 
 def _range(cuts: list[str], q: int, *, upward: bool) -> str:
     first, last = ("below", "and above") if upward else ("above", "and below")
-    return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2]} to {cuts[q - 1]}"
+    return {1: f"{first} {cuts[0]}", 4: f"{cuts[2]} {last}"}.get(q) or f"{cuts[q - 2].removesuffix('%')}–{cuts[q - 1]}"
 
 
 PAPER_MAIN = "the paper's quartiles of AdvDebias"

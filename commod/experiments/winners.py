@@ -87,30 +87,36 @@ def _again(by_split: pd.DataFrame, place: Place, fewest: Sequence[str]) -> tuple
     return sum(bool(rows.loc[rows["fewest"], "method"].isin(list(fewest)).any()) for rows in met), len(met)
 
 
-def wins_in_words(claims: Sequence[Claim], own: str = "COMMOD") -> str:
-    """In how many comparisons each method changes fewest, and in how many significantly; `own`: COMMOD's name."""
-    won = [claim for claim in claims if "commod" in claim.fewest]
-    text = f"At the same fairness and accuracy, {own} changes the fewest decisions in {len(won)} of "
-    text += count_of(len(claims), "comparison")
+def wins_in_words(claims: Sequence[Claim]) -> str:
+    """In how many comparisons COMMOD alone changes fewest, how many are significant, and who does in the others."""
+    alone = [claim for claim in claims if len(claim.fewest) == 1]
+    won = [claim for claim in alone if claim.fewest == ("commod",)]
+    text = f"**COMMOD changes the fewest decisions in {len(won)} of {count_of(len(claims), 'comparison')} "
+    text += f"at the same fairness and accuracy{_significant(won)}.**"
+    wins, ties = Counter(claim.fewest[0] for claim in alone), len(claims) - len(alone)
+    names = sorted(wins.keys() - {"commod"}, key=lambda name: (-wins[name], list(METHODS).index(name)))
+    others = [f"{METHODS[name].title} {'in' if i else 'does in'} {wins[name]}" for i, name in enumerate(names)]
+    rest = [", ".join(others)] if others else []
+    rest += [f"{ties} {'is a tie' if ties == 1 else 'are ties'}"] if ties else []
+    text += f" {'; '.join(rest)}." if rest else ""
+    more = []
     if won and max(claim.place[0] for claim in won) <= 2 < max(claim.place[0] for claim in claims):
-        text += ", only where fairness is in the lower half"
-    if any(claim.beyond_chance is not None for claim in won):
-        text += f"; {_significant(won, 'these differences')}"
-    wins = Counter(name for claim in claims for name in claim.fewest if name != "commod")
-    names = sorted(wins, key=lambda name: (-wins[name], list(METHODS).index(name)))
-    if names:
-        others = [f"{METHODS[name].title} {'in' if i else 'does in'} {wins[name]}" for i, name in enumerate(names)]
-        text += f". {', '.join(others)}"
-    lost = [claim for claim in claims if "commod" not in claim.fewest]
-    if any(claim.beyond_chance for claim in lost):
-        text += "; " + _significant(lost, "COMMOD's losses")
-    return text + (" (a tie counts for each)" if any(len(claim.fewest) > 1 for claim in claims) else "")
+        more.append("wins only where fairness is in the lower half")
+    if lost := sum(bool(claim.beyond_chance) for claim in claims if "commod" not in claim.fewest):
+        more.append(f"loses significantly in {lost}")
+    return text + (f" COMMOD {' and '.join(more)}." if more else "")
 
 
-def _significant(claims: Sequence[Claim], what: str) -> str:
-    count = sum(bool(claim.beyond_chance) for claim in claims)
-    many = "none" if not count else "all" if 1 < count == len(claims) else count
-    return f"{many} of {what} {'is' if count == 1 else 'are'} statistically significant"
+def _significant(won: Sequence[Claim]) -> str:
+    if all(claim.beyond_chance is None for claim in won):
+        return ""
+    count = sum(bool(claim.beyond_chance) for claim in won)
+    if len(won) == 1:
+        return f"; this is {'not ' * (not count)}statistically significant"
+    many = "none of these" if not count else f"{count} of these"
+    if count == len(won):
+        many = "both" if count == 2 else "all"
+    return f"; {many} {'is' if count == 1 else 'are'} statistically significant"
 
 
 def apart_by_chance(scene: Scene, sweeps: Mapping[str, Sweep], points: pd.DataFrame) -> Apart:

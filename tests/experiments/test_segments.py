@@ -38,12 +38,12 @@ def test_ranges_in_words():
     cuts = PAPER_SEGMENTS["law_school", DP][0]
     assert [cuts.fairness_range(q, DP) for q in (1, 2, 3, 4)] == [
         "below 0.56",
-        "0.56 to 0.72",
-        "0.72 to 0.87",
+        "0.56–0.72",
+        "0.72–0.87",
         "0.87 and above",
     ]
     cuts = PAPER_SEGMENTS["law_school", EO][0]
-    assert [cuts.fairness_range(q, EO) for q in (1, 2, 4)] == ["above 0.34", "0.34 to 0.24", "0.15 and below"]
+    assert [cuts.fairness_range(q, EO) for q in (1, 2, 4)] == ["above 0.34", "0.34–0.24", "0.15 and below"]
 
 
 @pytest.mark.parametrize("criterion", [DP, EO])
@@ -78,10 +78,10 @@ def test_the_paper_prints_rising_cuts():
 
 def test_segments_in_words():
     cuts = PAPER_SEGMENTS["law_school", EO][0]
-    assert cuts.titles(EO)[1] == "Q2: Mistreatment 0.34 to 0.24"
-    assert cuts.in_words((2, 4), EO) == "Mistreatment 0.34 to 0.24, accuracy 75.8% and above"
+    assert cuts.titles(EO)[1] == "Q2: Mistreatment 0.34–0.24"
+    assert cuts.in_words((2, 4), EO) == "Mistreatment 0.34–0.24, accuracy 75.8% and above"
     near = Segments((0.5024, 0.5011, 0.41), (0.6, 0.7, 0.8), "")
-    assert near.fairness_range(2, EO) == "0.5024 to 0.5011"
+    assert near.fairness_range(2, EO) == "0.5024–0.5011"
 
 
 def test_segments_are_cut_as_printed_or_by_the_models_at_hand():

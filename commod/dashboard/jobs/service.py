@@ -305,4 +305,6 @@ def ready_in(ticket: Ticket) -> str:
     seconds = ticket.seconds_left
     if seconds is None or seconds < SOON:
         return ""
+    if seconds >= 90:
+        return f"ready in about {round(seconds / 60)} min"
     return f"ready in about {round(seconds) if seconds < 10 else 5 * round(seconds / 5)} s"

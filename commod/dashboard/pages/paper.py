@@ -61,8 +61,8 @@ def show() -> None:
     except ValueError as error:
         st.warning(str(error), icon=":material/warning:")
         return
-    st.markdown(f"**{wins_in_words(sum(claims.values(), ()))}.** {_agreement()}")
-    st.html(with_tooltips([tip("paper_intro")]))
+    st.markdown(f"{wins_in_words(sum(claims.values(), ()))} {_agreement()}")
+    st.html(with_tooltips([tip("paper_intro", splits=_read("table1")["split"].nunique())]))
     st.header("Table 1: changes at equal fairness and accuracy")
     data, criterion = _choose()
     _draw_table(data, criterion, claims[data, criterion])
@@ -138,15 +138,14 @@ def _own_and_others(cells: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _name_of(place: Place, data: str, criterion: str) -> str:
-    cuts, figure = PAPER_SEGMENTS[data, criterion][0], CRITERIA[criterion].figure
-    return f"{figure.short_title} {cuts.fairness_range(place[0], criterion)}, accuracy {cuts.accuracy_range(place[1])}"
+    return PAPER_SEGMENTS[data, criterion][0].in_words(place, criterion)
 
 
 def _ours(cell: Mapping[Any, Any]) -> str:
     """Our change rate, with its interval where there are splits enough."""
     if cell["splits"] < LEAST_SPLITS:
         return f"{cell['change_rate']:.1%}"
-    return f"{cell['change_rate']:.1%}\n[{cell['low']:.0%},\u00a0{cell['high']:.0%}]"
+    return f"{cell['change_rate']:.1%}\n[{cell['low']:.1%}, {cell['high']:.1%}]"
 
 
 def _printed(cell: Mapping[Any, Any]) -> str:
@@ -173,7 +172,7 @@ def _failures(claims: Claims) -> str:
     lines.append(
         f"**Very fair models:** on {TASKS[data].title} under equalized odds, {fairest['commod']} of "
         f"{(here['method'] == 'commod').sum()} COMMOD models reach the fairest quarter; "
-        f"{others.max()} of {METHODS[str(others.idxmax())].in_sentence}'s do."
+        f"{others.max()} of {METHODS[str(others.idxmax())].title}'s do."
     )
     fits = sensitivity_table(_read("sensitivity"))
     fits = fits[fits["range"] == "where ours act"]

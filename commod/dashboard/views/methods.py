@@ -211,7 +211,7 @@ def label_of(name: str) -> str:
 
 def form_to_add(names: Collection[str]) -> str:
     """That the other form of COMMOD can be added, if only one is among the methods."""
-    left = [method.in_sentence for name, method in METHODS.items() if method.is_commod and name not in names]
+    left = [method.title for name, method in METHODS.items() if method.is_commod and name not in names]
     return f"{left[0]} can be added under “Methods shown”." if len(left) == 1 else ""
 
 

@@ -71,10 +71,6 @@ class Method:
         return self.short or self.title
 
     @property
-    def in_sentence(self) -> str:
-        return f"{self.title} as in the paper" if self.is_commod and self.in_paper else self.title
-
-    @property
     def is_commod(self) -> bool:
         return self.estimator == _COMMOD
 

@@ -81,6 +81,7 @@ def test_a_long_wait_is_shown_and_a_short_one_is_not(queue, monkeypatch):
         (0, 2.0, "Searching …"),
         (0, 4.4, "Searching: ready in about 4 s"),
         (0, 33.0, "Searching: ready in about 35 s"),
+        (0, 590.0, "Searching: ready in about 10 min"),
     ],
 )
 def test_who_waits_is_told_how_many_come_before_and_when_it_will_be_ready(before, seconds, told):

@@ -74,7 +74,7 @@ def test_compare_draws_and_matches(compared):
 
 def test_the_other_form_of_commod_can_be_added_where_one_is_chosen_alone():
     assert form_to_add(["commod", "lpp"]) == "COMMOD (count changes) can be added under “Methods shown”."
-    assert form_to_add(["commod_decisions"]) == "COMMOD as in the paper can be added under “Methods shown”."
+    assert form_to_add(["commod_decisions"]) == "COMMOD can be added under “Methods shown”."
     assert not form_to_add(USUAL)
     assert not form_to_add(["lpp"])
 

@@ -140,9 +140,7 @@ def test_a_model_that_shifts_is_not_among_those_of_the_paper():
     app = fine(run_compare(methods="commod,oracle_roc", lambda_fair="4", update="affine"))
     (choice,) = [box for box in app.selectbox if box.label.startswith("COMMOD model to match")]
     assert not any("as on Explore" in option for option in choice.options)
-    assert "COMMOD's models here only multiply, as in the paper; Explore's have another form." in [
-        caption.value for caption in app.caption
-    ]
+    assert "Explore shows another form of COMMOD (multiply and shift)." in [caption.value for caption in app.caption]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of, scene_of
 from commod.dashboard.pages.compare.sense import begin_table
 from commod.dashboard.state import session
-from commod.dashboard.state.settings import Settings, limits_in_words
+from commod.dashboard.state.settings import Settings, described, limits_in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.chart import Table, draw
@@ -84,7 +84,7 @@ def _choose(settings: Settings, sweep: Sweep, chosen: int) -> None:
         why = "λ_concepts was chosen on training folds" if tuned else "these are the data set's own"
         st.caption(f"COMMOD's models here are trained at {here} ({why}); Explore's at {there}.")
     if settings.update != own.update:
-        st.caption("COMMOD's models here only multiply, as in the paper; Explore's have another form.")
+        st.caption(f"Explore shows another form of COMMOD ({described(settings, 'model')['update']}).")
     if settings.free() != settings:
         st.caption(f"COMMOD's models here are not limited; Explore's is: {escape_markdown(limits_in_words(settings))}")
 

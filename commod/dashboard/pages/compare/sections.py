@@ -213,8 +213,7 @@ def answer(here: Compared, claimed: tuple[Claim, ...], missing: Sequence[str], p
     free = {name for name in here.sweeps if not METHODS[name].needs_sensitive}
     sentences = [level_in_words(found, fair, with_commod="commod" in free and len(free) > 1)]
     if any(claim.own is not None for claim in claimed):
-        first, _, others = wins_in_words(claimed, METHODS["commod"].in_sentence).partition(". ")
-        sentences.insert(0, f"**{first}.** {others}.".removesuffix(" ."))
+        sentences.insert(0, wins_in_words(claimed))
     if missing:
         sentences.insert(0, f"**Not final, without {', '.join(METHODS[name].title for name in missing)}.**")
     place.markdown("\n\n".join(sentences))
@@ -310,16 +309,17 @@ def _winners(
 
     rows = []
     for claim in claimed:
-        rival = claim.against if "commod" in claim.fewest else "commod"
-        against = "no model of COMMOD" if "commod" in here.sweeps else "–"
-        if claim.own is not None:
-            against = f"{changes(rival, claim)}\n{'significant' if claim.beyond_chance else 'may be chance'}"
-        rows.append([ranges[claim.place], "\n".join(changes(method, claim) for method in claim.fewest), against])
+        own = "–" if claim.own is None else changes("commod", claim).partition("\n")[2]
+        verdict = "–" if claim.own is None else "yes" if claim.beyond_chance else "no"
+        if "commod" in claim.fewest:
+            verdict = "tie" if len(claim.fewest) > 1 else f"{verdict}\nnext: {changes(claim.against, claim)}"
+        fewest = "\n".join(changes(method, claim) for method in claim.fewest)
+        rows.append([ranges[claim.place], fewest, own, verdict])
         if here.spread:
             again = "{} of {}".format(*claim.again) if claim.again[1] else "–"
             rows[-1].append(again if here.has_all_spread else "…")
-    headings = ["Models with", "Fewest changes", "COMMOD, or the next", *["Wins again"] * bool(here.spread)]
-    st.html(html_table(headings, rows, caption="Who wins where", text={1, 2}))
+    headings = ["Models with", "Fewest changes", "COMMOD", "Significant?", *["Wins again"] * bool(here.spread)]
+    st.html(html_table(headings, rows, caption="Who wins where", text={1, 3}))
     st.caption(tip("wins") + (tip("wins_again") if here.spread else ""))
 
 
