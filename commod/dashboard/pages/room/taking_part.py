@@ -123,8 +123,8 @@ def _answer(here: Here, question: RoomQuestion) -> FitResult | None:
             session.stage(case.looked_at_as(settings))
             session.take_stage()
 
-        data, mine = (escape_markdown(say_declared(data_in_words(one))) for one in (case, settings))
-        st.warning(say("room.other_case", data=data, mine=mine), icon=":material/swap_horiz:")
+        theirs, here_shown = (escape_markdown(say_declared(data_in_words(one))) for one in (case, settings))
+        st.warning(say("room.other_case", data=theirs, mine=here_shown), icon=":material/swap_horiz:")
         button(say("room.open_case"), "folder_open", open_case, type="primary", width="stretch")
         return None
     st.markdown(f"**{say('room.on_your_screen')}**")
