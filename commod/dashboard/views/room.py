@@ -382,11 +382,6 @@ def place_of_step(room: Room) -> int:
     return scenario(room.lesson, session.language()).places.get(room.step, 0)
 
 
-def case_of(room: Room) -> Settings:
-    """The setting at which a room's step ends."""
-    return scenario(room.lesson, session.language()).steps[place_of_step(room)].end
-
-
 def announcement(room: Room) -> str:
     """What has happened last, for those who cannot see it."""
     question = room.question

@@ -11,7 +11,7 @@ import streamlit as st
 from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
-from commod.dashboard.pages.room.board import join_link, room_address, shows_door
+from commod.dashboard.pages.room.board import case_of, join_link, room_address, shows_door
 from commod.dashboard.pages.room.tables import zipped_tables
 from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, RoomError, Seat, SharedModel
 from commod.dashboard.rooms.room_store import RoomStore
@@ -22,17 +22,7 @@ from commod.dashboard.state.saved_runs import shelf
 from commod.dashboard.state.settings import Settings, in_words
 from commod.dashboard.views.chart import offer
 from commod.dashboard.views.lesson.scenarios import scenario
-from commod.dashboard.views.room import (
-    act,
-    attempt,
-    browser,
-    case_of,
-    is_for_rooms,
-    known,
-    leave,
-    place_of_step,
-    room_figures,
-)
+from commod.dashboard.views.room import act, attempt, browser, is_for_rooms, known, leave, place_of_step, room_figures
 from commod.dashboard.views.widgets import button, choose_lesson, select
 from commod.dashboard.views.words import say, say_declared
 from commod.wording import with_capital

@@ -20,16 +20,7 @@ from commod.dashboard.views.lesson import script as lesson_script
 from commod.dashboard.views.lesson.asking import guess_at
 from commod.dashboard.views.lesson.progress import choose, progress
 from commod.dashboard.views.lesson.script import in_markdown
-from commod.dashboard.views.room import (
-    act,
-    case_of,
-    is_for_rooms,
-    known,
-    leave,
-    place_of_step,
-    room_figures,
-    room_step_in_words,
-)
+from commod.dashboard.views.room import act, is_for_rooms, known, leave, place_of_step, room_figures, room_step_in_words
 from commod.dashboard.views.widgets import button
 from commod.dashboard.views.words import say, say_declared
 
@@ -113,7 +104,7 @@ def _answer(here: Here, question: RoomQuestion) -> FitResult | None:
     if mine:
         sent = say_declared(in_words(model_of_link(mine.link)))
         st.success(say("room.vote_sent", setting=escape_markdown(sent)), icon=":material/check_circle:")
-    settings, case = session.current(), case_of(here.room)
+    settings, case = session.current(), board.case_of(here.room)
     if not is_for_rooms(settings):
         st.warning(say("room_refused.own_data"), icon=":material/warning:")
         return None
