@@ -124,8 +124,10 @@ def _check_number(rule: Rule, limit: float, facts: Facts) -> dict[str, object]:
         side = "on the right side of" if holds else "short of"
         return row | {"sentence": f"{text}: it is {side} the limit, but too close to call.{chance}"}
     people = "more test person" if more == 1 else "more test people"
-    settled = f"would settle that it {'holds' if holds else 'does not hold'}, if the value stays"
-    return row | {"more_people": more, "sentence": f"{text}: about {rounded(more)} {people} {settled}.{chance}"}
+    return row | {
+        "more_people": more,
+        "sentence": f"{text}: with about {rounded(more)} {people} we could tell.{chance}",
+    }
 
 
 def _side(rule: Rule, limit: float, ends: tuple[float, float]) -> Verdict:

@@ -319,6 +319,9 @@ def _draw_line(script: str, here: Here) -> None:
     room = here.room
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_in_one_line(script, here), width="content")
+        if here.leads:
+            st.page_link(menu_page(ROOM), label=say("room.to_board"), icon=":material/groups_2:")
+            return
         if room.closed is None and room.question is not None and script != ROOM:
             st.page_link(menu_page(ROOM), label=say("room.answer"), icon=":material/how_to_vote:")
         elif script != ROOM:
@@ -333,13 +336,17 @@ def _draw_line(script: str, here: Here) -> None:
 def _in_one_line(script: str, here: Here) -> str:
     """What happens in the room; on its own page, what that does not say itself."""
     room = here.room
-    parts = [] if script == ROOM else [f"**{say('room.room', code=room.code)}**"]
-    parts.append(say("room.you_are", name=escape_markdown(here.person.name)))
-    parts += _happening(script, room) if room.closed is None else [say("room.is_closed")]
+    if here.leads:
+        parts = [f"**{say('room.you_lead', code=room.code)}**"]
+    else:
+        parts = [] if script == ROOM else [f"**{say('room.room', code=room.code)}**"]
+        parts.append(say("room.you_are", name=escape_markdown(here.person.name)))
+    parts += _happening(script, here) if room.closed is None else [say("room.is_closed")]
     return with_capital(" · ".join(parts))
 
 
-def _happening(script: str, room: Room) -> list[str]:
+def _happening(script: str, here: Here) -> list[str]:
+    room = here.room
     parts = [say("room.here", n=len(room.taking_part))]
     if left := time_left(room):
         parts.append(f":material/timer: {left}")
@@ -349,7 +356,7 @@ def _happening(script: str, room: Room) -> list[str]:
         return parts
     if room.question is not None and room.question.open:
         return [*parts, f"**{say(f'room.{room.question.kind}_open')}**"]
-    if room.together and script != LESSON:  # as the link beside it says
+    if here.is_led and script != LESSON:  # as the link beside it says
         return parts
     return [*parts, in_markdown(room_step_in_words(room))]
 

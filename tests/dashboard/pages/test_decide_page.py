@@ -104,7 +104,7 @@ def test_every_model_is_judged_by_every_requirement(decided):
         "Nobody worse off",
         "Decisions changed",
         "Accuracy",
-        "Four-fifths rule, of “passes the bar”",
+        "Four-fifths rule: P-Rule of the favourable decision, “passes the bar”",
     ]
     assert "0.0% for everyone" in f["Nobody worse off"]
     assert "<strong>✗ fail</strong>" in screen["Nobody worse off"]
@@ -260,7 +260,10 @@ def test_a_collapsed_model_is_called_so_beside_what_it_meets():
 
 
 def test_what_is_not_known_is_counted():
-    assert _together(candidate("lpp", ["cannot tell", "pass"]))[1:] == ("? cannot tell", "meets 1 of 2\n1 not known")
+    assert _together(candidate("lpp", ["cannot tell", "pass"]))[1:] == (
+        "? cannot tell",
+        "meets 1 of 2 for certain\n1 not known",
+    )
     assert _together(candidate("lpp", ["pass", "pass"]))[1:] == ("✓ pass", "meets 2 of 2")
 
 

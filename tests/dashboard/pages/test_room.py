@@ -205,6 +205,29 @@ def test_a_guess_of_the_lesson_is_told_to_the_room(klass):
 # ---- leading ----
 
 
+def test_the_leaders_next_move_stands_below_the_board(klass):
+    def now(app):
+        return [button.label for button in app.main.button]
+
+    app = fine(klass.page(klass.leader))
+    assert now(app) == ["Reveal the guesses"]
+    app = fine(app.main.button(key="room_now_reveal").click().run())
+    assert now(app) == ["Next"]
+    fine(app.main.button(key="room_now_next").click().run())
+    assert klass.room.step == STEPS[1]
+    klass.store.ask_to_sign(klass.leader)
+    assert now(fine(klass.page(klass.leader))) == ["Show the votes"]
+
+
+def test_a_leader_elsewhere_is_led_back_to_the_board_and_not_to_the_class(klass):
+    klass.store.ask_to_sign(klass.leader)
+    app = fine(klass.page(klass.leader, "pages/glossary.py"))
+    assert f"You lead room {klass.opened.code}" in words(app)
+    labels = [link.proto.label for link in app.get("page_link")]
+    assert "Back to the board" in labels
+    assert not {"Answer the question", "Go to step 1, where the class is"} & set(labels)
+
+
 def test_next_takes_a_question_off_the_board_once_its_votes_were_shown(klass):
     klass.store.ask_to_sign(klass.leader)
     app = fine(click(klass.page(klass.leader), "Next"))
@@ -551,6 +574,20 @@ def test_somebody_votes_for_the_model_on_her_screen(klass):
     (vote,) = klass.room.question.votes
     assert (vote.name, vote.reason, "lambda_fair=2" in vote.link) == ("Ann", "Fairer", True)
     assert "Your vote is in" in app.success[0].value
+
+
+def test_a_vote_is_for_the_case_that_the_class_is_on(klass):
+    klass.store.lead(klass.leader, step="cheap")
+    klass.store.ask_to_sign(klass.leader)
+    app = fine(klass.page(klass.ann, lambda_fair="2"))
+    assert "Send this model as my vote" not in [button.label for button in app.button]
+    app = fine(click(app, phrase("en", "room.open_case")))
+    fine(click(app, "Send this model as my vote"))
+    (vote,) = klass.room.question.votes
+    assert "data=compas" in vote.link
+    klass.store.lead(klass.leader, together=False)
+    app = fine(klass.page(klass.bo, lambda_fair="2"))
+    assert "Send this model as my vote" in [button.label for button in app.button]
 
 
 def test_a_pair_is_counted(klass):

@@ -278,7 +278,7 @@ def test_excel_and_gzip_are_taken_and_an_old_workbook_is_told_what_to_do():
     app = run(PAGE)
     app = (
         app.file_uploader[0]
-        .set_value(("people.xls", b"\xd0\xcf\x11\xe0" + bytes(99), "application/vnd.ms-excel"))
+        .set_value(("people.xlsx", b"\xd0\xcf\x11\xe0" + bytes(99), "application/vnd.ms-excel"))
         .run()
     )
     assert "save it as .xlsx" in app.error[0].value

@@ -75,7 +75,7 @@ def answer_in_words(candidates: Sequence[Candidate], *, waiting: bool) -> str:
     else:
         text = f"no other model meets everything{' beyond doubt' if perhaps else ''}"
     if perhaps:
-        text += f"; {listed(perhaps)} might"
+        text += f"; we cannot tell for {listed(perhaps)}"
     return f"**{'So far, ' + text if waiting else first_capital(text)}.**"
 
 
@@ -89,7 +89,9 @@ def paint_table(place: Any, candidates: Sequence[Candidate], result: FitResult) 
     with_impact = bool(limits.get("p_rule") != FOUR_FIFTHS) or not spec.favourable  # otherwise P-Rule says it
     together = ["All together"] * (len(first) > 1)  # otherwise the one requirement says it
     headings = ["Model", *together, *map(first_capital, first["wanted"]), "Decisions changed", "Accuracy"]
-    headings += [f"Four-fifths rule, of “{spec.outcomes[spec.favourable]}”"] * with_impact
+    headings += [
+        f"Four-fifths rule: P-Rule of the favourable decision, “{spec.outcomes[spec.favourable]}”"
+    ] * with_impact
     rows = [(one.title, _notes(one), _cells(one, result, with_impact)) for one in candidates]
     return changing_table(place, style() + style("verdicts") + piece("verdicts", headings, rows, TABLE))
 
@@ -115,7 +117,7 @@ def _together(one: Candidate) -> tuple[str, str, str]:
         return "fail", "✗ collapsed", ""
     text, untold = f"meets {met_in_words(one.checked['verdict'])}", (one.checked["verdict"] == "cannot tell").sum()
     if untold:
-        text += f"\n{untold} not known"
+        text += f" for certain\n{untold} not known"
     return _KINDS[one.verdict], f"{VERDICTS[one.verdict]} {one.verdict}", text
 
 

@@ -108,7 +108,7 @@ def _head(here: Progress, step: LessonStep) -> None:
     controls.notices()
     if here.notice:
         st.warning(escape_markdown(here.notice), icon=":material/link_off:")
-    done, total = len(here.seen), len(lesson(here).steps)
+    done, total = len(here.answers), len(lesson(here).steps)
     text = say("lesson.progress", step=here.step + 1, total=total, minutes=step.minutes, done=done)
     st.progress(done / total, text=text)
 

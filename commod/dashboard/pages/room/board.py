@@ -115,6 +115,11 @@ def step_of(room: Room) -> BoardStep | None:
         return None
 
 
+def case_of(room: Room) -> Settings:
+    """The setting at which a room's step ends."""
+    return scenario(room.lesson, session.language()).steps[place_of_step(room)].end
+
+
 def show(here: Here) -> None:
     """The board. What the leader does draws the page anew; what the others do, the board alone."""
     tell_trouble()

@@ -11,7 +11,7 @@ import streamlit as st
 from commod.dashboard import rooms
 from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
-from commod.dashboard.pages.room.board import join_link, room_address, shows_door
+from commod.dashboard.pages.room.board import case_of, join_link, room_address, shows_door
 from commod.dashboard.pages.room.tables import zipped_tables
 from commod.dashboard.rooms.contents import DOORS, MOST_PEOPLE, Here, RoomError, Seat, SharedModel
 from commod.dashboard.rooms.room_store import RoomStore
@@ -85,6 +85,27 @@ def _door(here: Here) -> None:
 # ---- the step ----
 
 
+def next_move(here: Here) -> None:
+    """What the leader does next, below the board: on a phone the sidebar is closed."""
+    room, question = here.room, here.room.question
+    if room.closed is not None:
+        return
+    steps, place = scenario(room.lesson, session.language()).steps, place_of_step(room)
+    if question is not None and question.open:
+        _button("show_votes", here, RoomStore.show_result, "bar_chart", type="primary", key="room_now_show")
+    elif question is None and (room.lesson, room.step) not in room.revealed:
+        _reveal(here, "primary", key="room_now_reveal")
+    elif place + 1 < len(steps):
+        go = partial(_go_on, here, step=steps[place + 1].name)
+        button(say("room.step_after"), "arrow_forward", go, type="primary", width="stretch", key="room_now_next")
+    st.caption(say("room.more_in_menu"))
+
+
+def _reveal(here: Here, kind: str, **how: Any) -> None:
+    at = (here.room.lesson, here.room.step)
+    _button("reveal", here, lambda store, seat: store.reveal(seat, *at), "visibility", type=kind, **how)
+
+
 def _step(here: Here) -> None:
     room, place = here.room, place_of_step(here.room)
     taught = scenario(room.lesson, session.language())
@@ -102,15 +123,8 @@ def _step(here: Here) -> None:
         for label, to, icon in (("before", place - 1, "arrow_back"), ("after", place + 1, "arrow_forward")):
             go = partial(_go_on, here, step=names[max(0, min(to, len(names) - 1))])
             button(say(f"room.step_{label}"), icon, go, disabled=not 0 <= to < len(names))
-    at = (room.lesson, names[place])
-    if at not in room.revealed:
-        _button(
-            "reveal",
-            here,
-            lambda store, seat: store.reveal(seat, *at),
-            "visibility",
-            type="secondary" if room.question else "primary",
-        )
+    if (room.lesson, room.step) not in room.revealed:
+        _reveal(here, "secondary" if room.question else "primary")
     else:
         st.caption(f":material/visibility: {say('room.is_revealed')}")
     st.toggle(say("room.together"), **mirrored("room_together", room.together, lambda on: _lead(here, together=on)))
@@ -142,8 +156,7 @@ def models_for_a_pair(here: Here) -> dict[Settings, str]:
 
     Where the lesson's step is about other data than the leader's page, its model stands for the leader's own.
     """
-    own, steps = session.current(), scenario(here.room.lesson, session.language()).steps
-    end = steps[place_of_step(here.room)].end
+    own, end = session.current(), case_of(here.room)
     own = own if end.data == own.data else end
     found = [(own, say("room.own_setting", setting=say_declared(in_words(own))))]
     found += [(replace(own, direction="improve"), with_capital(say("next.improve")))]

@@ -37,6 +37,7 @@ def show() -> None:
     elif here.leads:
         leading.sidebar(here)
         board.show(here)
+        leading.next_move(here)
     else:
         taking_part.show(here)
     session.keep_link()
@@ -79,16 +80,14 @@ def _join() -> None:
 
 
 def _open() -> None:
-    """A new room, at the lesson's step that this session is at."""
-    carried = session.state().carried
-    lesson = carried.get("lesson", FIRST)
+    """A new room, at the first step of the lesson that this session is in."""
+    lesson = session.state().carried.get("lesson", FIRST)
     lesson = lesson if lesson in all_scenarios()[0] else FIRST
-    places = scenario(lesson, session.language()).places
-    step = carried.get("step", "")
+    step = scenario(lesson, session.language()).steps[0].name
     opened = attempt(lambda store: store.open_room(lesson, caller=caller()))
     if opened is None:
         return
     seat = sit_down(lambda store: store.take_lead(opened.secret, **who_asks()))
     if seat is not None:
         known().secret = opened.secret
-        act(lambda store: store.lead(seat, step=step if step in places else next(iter(places))))
+        act(lambda store: store.lead(seat, step=step))

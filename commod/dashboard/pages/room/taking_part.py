@@ -13,7 +13,7 @@ from commod.dashboard.rooms.names import REASON_LENGTH
 from commod.dashboard.state import session
 from commod.dashboard.state.link import link_of_model, model_of_link
 from commod.dashboard.state.page_state import mirrored
-from commod.dashboard.state.settings import in_words
+from commod.dashboard.state.settings import data_in_words, in_words
 from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import with_tooltips
 from commod.dashboard.views.lesson import script as lesson_script
@@ -104,9 +104,19 @@ def _answer(here: Here, question: RoomQuestion) -> FitResult | None:
     if mine:
         sent = say_declared(in_words(model_of_link(mine.link)))
         st.success(say("room.vote_sent", setting=escape_markdown(sent)), icon=":material/check_circle:")
-    settings = session.current()
+    settings, case = session.current(), board.case_of(here.room)
     if not is_for_rooms(settings):
         st.warning(say("room_refused.own_data"), icon=":material/warning:")
+        return None
+    if settings.data != case.data and here.is_led and is_for_rooms(case):
+
+        def open_case() -> None:
+            session.stage(case.looked_at_as(settings))
+            session.take_stage()
+
+        theirs, here_shown = (escape_markdown(say_declared(data_in_words(one))) for one in (case, settings))
+        st.warning(say("room.other_case", data=theirs, mine=here_shown), icon=":material/swap_horiz:")
+        button(say("room.open_case"), "folder_open", open_case, type="primary", width="stretch")
         return None
     st.markdown(f"**{say('room.on_your_screen')}**")
     result = trained(settings)

@@ -150,14 +150,14 @@ def _line(purpose: str) -> Any:
 
 def _file(result: FitResult, export: Export) -> Pending | None:
     """One file; the button of one that needs refits comes with them, and the others work meanwhile."""
-    place = _line(export.purpose)
+    place, label = _line(export.purpose), f"{export.title} ({export.kind})"
 
     def ready(_: object) -> None:
-        label, key = f"{export.title} ({export.kind})", f"take_{export.title}"
-        offer(label, export.make, export.name, place=place, key=key, width="stretch")
+        offer(label, export.make, export.name, place=place, key=f"take_{export.title}", width="stretch")
 
     def show_progress(ticket: Ticket) -> None:
-        place.progress(ticket.progress, in_line("First g is trained again on other samples of people", ticket))
+        line = in_line("First g is trained again on other samples of people", ticket)
+        place.progress(ticket.progress, f"**{label}.** {line}")
 
     if export.again and get(task := tasks.refits(result)) is None:
         return Pending(submit(task), ready, show_progress)
@@ -178,7 +178,7 @@ def _page(result: FitResult) -> Pending | None:
         offer("Page (HTML)", lambda: make().encode(), name, place=place, key="take_page", width="stretch")
 
     def show_progress(ticket: Ticket) -> None:
-        place.progress(ticket.progress, in_line("Training every model", ticket))
+        place.progress(ticket.progress, f"**Page (HTML).** {in_line('Training every model', ticket)}")
 
     if (parts := get(task)) is not None:
         ready(parts)

@@ -204,5 +204,5 @@ def seal_at_first(choice: Choice) -> Choice:
 
 def choose_sealed(choice: Choice) -> None:
     """The switch for it, and what it does."""
-    st.toggle("Seal a fifth of the people until you decide", **kept("sealed", choice.confirm > 0))
+    st.toggle("Seal about a fifth of the people until you decide", **kept("sealed", choice.confirm > 0))
     st.caption(tip("seal_own"))

@@ -49,8 +49,7 @@ def _bring() -> None:
     here = draft()
     st.markdown(tip("bring_data", size=MAX_BYTES // 2**20))
     left, right = st.columns([3, 2], gap="medium")
-    types = [*FILE_TYPES, ".xls"]  # the last one is refused, with what to do
-    left.file_uploader("Your file", type=types, key=f"upload_{here.uploads}", on_change=drafts.take)
+    left.file_uploader("Your file", type=FILE_TYPES, key=f"upload_{here.uploads}", on_change=drafts.take)
     with right, st.container(border=True):
         st.markdown("**Nothing at hand?** An invented table of applicants, with the scores of a model:")
         with st.container(horizontal=True, gap="small"):
