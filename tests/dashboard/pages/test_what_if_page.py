@@ -148,6 +148,14 @@ def test_the_model_may_change_and_the_person_stays():
     assert app.button(key="what_if_random").disabled
 
 
+def test_an_edit_that_takes_back_what_was_done_says_so():
+    app = run(PAGE)
+    assert "back to **" not in words(app)
+    fine(lsat(app).set_value(11.0).run())
+    lines = [line.value for line in app.markdown if line.value.startswith("**LSAT score** 11 → ")]
+    assert all(line.startswith("**LSAT score** 11 → back to **") for line in lines)
+
+
 def test_standardised_points_are_told_by_whom_one_is_higher_than():
     app = fine(run(PAGE))
     grades = app.slider(key="what_if_law_school_zgpa")
