@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
+from markupsafe import Markup
 
 from commod.charts import MethodStyle, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, KINDS, PATH, SPLITS, SWEEP, TRIED
@@ -155,13 +156,13 @@ def draw_pareto(
 
     shown = set(frame["kind"].to_pylist()) - {CURRENT, DEPLOYED}  # f and g are named in the chart
     styles = [MethodStyle(say_declared(kind), *how[:2]) for kind, how in reversed(KINDS.items()) if kind in shown]
-    st.html(html_legend(styles))
-    if splits is not None and (unusual := _unusual(result, splits)):
-        st.caption(unusual)
+    unusual = "" if splits is None else _unusual(result, splits)
+    st.html(Markup('<div title="{}">{}</div>').format(unusual, html_legend(styles)))
 
     def draw_table() -> None:
         notes = {"chart": True, "dashed": has_four_fifths(settings), "grey_is_free": settings.free() != settings}
-        st.caption(" ".join(say(f"explore.{name}") for name, holds in (notes | {"point": True}).items() if holds))
+        said = [say(f"explore.{name}") for name, holds in (notes | {"point": True}).items() if holds]
+        st.caption(" ".join([*said, unusual]).strip())
         _choose(known, settings, sweep)
         columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
         rows = frame.to_pandas().iloc[::-1]
