@@ -264,7 +264,7 @@ def check_record(record: pd.DataFrame) -> Answer:
     if record.loc[record["count"] > 0, "expected"].isna().any():  # f's probabilities are not known
         return _answer("right", right, whole, f"{text}.", rated=float("nan"))
     low, high = (float(end) - expected for end in wilson_interval(right, whole))
-    text += f"; f's scores predict {expected * whole:,.0f}."
+    text += f"; by f's scores, {expected * whole:,.0f} would be."
     if round(expected * whole) != right:
         text += " The difference may be chance." if low <= 0 <= high else " Chance does not explain the difference."
     return _answer("right", right, whole, text, f"f predicts {in_percent(expected, 1)}", high)
@@ -281,6 +281,8 @@ def check_certainty(certain: Any, before: Any, after: Any) -> Answer:
         f"f was more than {SURE:.0%} sure of its decision in {part:,} of the {whole:,} cases that changed ({share}), "
         f"and in {everyone} of all."
     )
+    if part / whole > CHECKS["sure"].fine:
+        sentence += f" {CHECKS['sure'].fine:.0%} or less would be fine."
     return _answer("sure", part, whole, sentence)
 
 

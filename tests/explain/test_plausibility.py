@@ -50,7 +50,10 @@ def test_where_the_negative_decision_is_hoped_for_better_and_worse_change_places
 def test_the_record_in_a_sentence():
     answer = check_record(explain_record(task(), Y, S, F, G, np.full(8, 0.6)))
     assert (answer.part, answer.whole, answer.mark) == (4, 6, "predicted")
-    assert answer.sentence == "Right by the record: 4 of 6 changes; f's scores predict 2. The difference may be chance."
+    assert (
+        answer.sentence
+        == "Right by the record: 4 of 6 changes; by f's scores, 2 would be. The difference may be chance."
+    )
     one_way = check_record(explain_record(task(), Y, S, F, [1, 0, 0, 1, 0, 1, 1, 1]))
     assert one_way.sentence == "Right by the record: 1 of 1 changes."
     assert one_way.mark == "open"  # what f expects is not known
@@ -61,7 +64,7 @@ def test_the_record_in_a_sentence():
     [
         (0.5, "bad", "Chance does not explain the difference"),
         (0.19, "predicted", "The difference may be chance"),
-        (0.2, "predicted", "f's scores predict 200."),
+        (0.2, "predicted", "by f's scores, 200 would be."),
         (0.26, "look", "Chance does not explain the difference"),
         (0.1, "predicted", "Chance does not explain the difference"),
     ],

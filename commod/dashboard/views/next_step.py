@@ -23,8 +23,8 @@ from commod.metrics.figures import CRITERIA, FIGURES
 from commod.models.evaluation import collapse_in_words
 
 # The least gain of fairness that is one, the part of it that must stay, and the part of the wrong changes that may.
-GAIN, KEPT, LEFT = 0.02, 0.6, 0.9
-# Smaller differences of fairness, accuracy and changes count as none.
+GAIN, KEPT, LEFT = 0.02, 0.95, 0.9
+# A better update gains at least as much fairness, accuracy or share of changes.
 ALIKE = 0.005
 
 Found = dict[str, FitResult]
@@ -158,7 +158,7 @@ def _draw_form(result: FitResult, found: Found) -> str:
     """The form of the update that does better here or, where it is limited, the paper's; returns what it is called."""
     forms = {label: other for label, other in found.items() if other.settings.update != result.settings.update}
     limited = result.settings.free() != result.settings
-    papers = {name: one for name, one in found.items() if limited and name == say("next.ratio")}
+    papers = {name: one for name, one in _fair(found, result).items() if limited and name == say("next.ratio")}
     better = papers or {label: other for label, other in forms.items() if _is_ahead(other, result)}
     if not better:
         return ""
@@ -168,11 +168,12 @@ def _draw_form(result: FitResult, found: Found) -> str:
 
 
 def _is_ahead(other: FitResult, result: FitResult) -> bool:
-    """Whether it is as fair, as accurate and changes as few, and is better in one of these."""
+    """Whether it is as fair, as accurate, changes as few and harms as few, and is better in one of the first three."""
     criterion = CRITERIA[result.settings.fairness]
     more = other.path.iloc[-1] - result.path.iloc[-1]
     gains = [criterion.gain(more["fairness"]), more["accuracy"], -more["change_rate"]]
-    return min(gains) > -ALIKE and max(gains) > ALIKE and _is_sound(other)
+    harms_more = other.change_counts.worse > result.change_counts.worse
+    return min(gains) >= 0 and max(gains) > ALIKE and not harms_more and _is_sound(other)
 
 
 def _offer(key: str, label: str, effect: str, other: FitResult, of: str = "", *, how: str = "try") -> None:

@@ -298,3 +298,13 @@ def test_a_link_can_ask_for_one_part_alone(only):
     assert slider(app, "lambda_fair").value == 2.0
     assert (picture(app) is not None) == (only == "dots")
     assert app.query_params["only"] in (only, [only])
+
+
+@pytest.mark.parametrize(
+    ("fairness", "changes", "worse", "is_ahead"), [(0.75, 0.1, 8, True), (0.75, 0.1, 9, False), (0.699, 0.05, 8, False)]
+)
+def test_a_better_update_has_no_figure_that_is_worse(monkeypatch, fairness, changes, worse, is_ahead):
+    monkeypatch.setattr(next_step, "_is_sound", lambda other: True)
+    here, there = model(0.7, Changes(1, 8, 2)), model(fairness, Changes(1, worse, 2))
+    here.path["change_rate"], there.path["change_rate"] = [0.0, 0.1], [0.0, changes]
+    assert next_step._is_ahead(there, here) == is_ahead

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from commod.charts.pareto import CURRENT, SPLITS
@@ -10,7 +11,7 @@ from commod.dashboard.jobs import tasks
 from commod.dashboard.jobs.service import result_of
 from commod.dashboard.model.training import fit_result
 from commod.dashboard.pages.compare.sections import frontier_of
-from commod.dashboard.pages.explore.pareto import _fixed_points
+from commod.dashboard.pages.explore.pareto import _fixed_points, _unusual
 from commod.dashboard.state.settings import defaults
 from commod.dashboard.views.lesson.scenarios import scenario
 from commod.dashboard.views.model import known_splits
@@ -32,6 +33,23 @@ def test_explore_shows_where_the_point_falls_on_other_splits():
     mean, sd = splits.spread.loc["p_rule"]
     for told in (behind["settings"].iloc[0], above.loc[CURRENT, "settings"]):  # what a tooltip says
         assert f"on 2 splits with other people P-Rule {mean:.3f} ± {sd:.3f}, accuracy" in told
+
+
+def test_a_split_that_is_unlike_others_is_said_to_be():
+    result = fit_result(defaults("law_school").model())
+    here = result.path["fairness"].iloc[-1]
+    rows = {gap: pd.DataFrame({"mean": [here + gap], "sd": [0.05]}, index=["p_rule"]) for gap in (-0.1, 0.04, 0.1)}
+    said = {gap: _unusual(result, _Splits(spread)) for gap, spread in rows.items()}
+    assert not said[0.04]
+    assert f"{here + 0.1:.3f} ± 0.050" in said[0.1] != said[-0.1]
+
+
+class _Splits:
+    def __init__(self, spread):
+        self.spread = spread
+
+    def __len__(self):
+        return 10
 
 
 def test_where_nobody_changes_or_there_is_no_other_split_none_is_asked_for(monkeypatch):

@@ -74,7 +74,7 @@ def test_what_would_undo_the_change_does():
     press(app, "what_if_try_lsat")
     assert lsat(app).value == 30.2
     assert "**unchanged**" in words(app)
-    lsat_line = "**LSAT score** 30.2 → **30.1** (−0.1 points): g then says “passes the bar”"
+    lsat_line = "**LSAT score** 30.2 → back to **30.1** (−0.1 points): g then says “passes the bar”"
     assert f"{lsat_line}, f still “" in words(app)
     press(app, "what_if_try_lsat")
     assert "**changed for the better**" in words(app)

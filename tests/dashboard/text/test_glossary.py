@@ -176,3 +176,21 @@ def test_words_are_found_by_their_titles_first_then_by_what_is_said_of_them():
     odds = glossary.search("odds")
     assert odds.index("equalized_odds") < odds.index("logit")
     assert not glossary.search("(zzz")
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "language"),
+    [
+        ("prox", "proxy", "en"),
+        ("count changes", "count_changes", "en"),
+        ("Bayes rule", "bayes", "en"),
+        ("precision", "precision", "en"),
+        ("Fisher", "fisher", "en"),
+        ("proxy", "proxy", "fr"),
+        ("compter les", "count_changes", "fr"),
+        ("règle de Bayes", "bayes", "fr"),
+        ("précision", "precision", "fr"),
+    ],
+)
+def test_a_word_that_pages_use_leads_to_its_own_entry_first(asked, name, language):
+    assert glossary.search(asked, language)[0] == name

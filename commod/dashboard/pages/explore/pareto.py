@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
+from markupsafe import Markup
 
 from commod.charts import MethodStyle, plot_pareto
 from commod.charts.pareto import CURRENT, DEPLOYED, KINDS, PATH, SPLITS, SWEEP, TRIED
@@ -110,6 +111,17 @@ def splits_in_words(settings: Settings, splits: Refits) -> str:
     return f"on {len(splits)} splits with other people {', '.join(sentences)}"
 
 
+def _unusual(result: FitResult, splits: Refits) -> str:
+    """Whether g is less fair or fairer on this split than on others, if by more than their standard deviation."""
+    criterion = CRITERIA[result.settings.fairness]
+    figure, (mean, sd) = criterion.figure, splits.spread.loc[criterion.figure_name]
+    gain = criterion.gain(result.path["fairness"].iloc[-1] - mean)
+    if round(abs(gain), 3) <= round(sd, 3):
+        return ""
+    spread = f"{figure.short_in_sentence} {figure.show(mean)} ± {figure.show(sd)}"
+    return say(f"explore.{'fairer' if gain > 0 else 'less_fair'}", n=len(splits), spread=say_declared(spread))
+
+
 def draw_pareto(
     result: FitResult, line: list[FitResult], sweep: Sweep | None, splits: Refits | None
 ) -> Callable[[], None]:
@@ -138,16 +150,19 @@ def draw_pareto(
         fairness_title=say_declared(figure.short_title),
         fairer=say_declared(figure.fairer),
         line=FOUR_FIFTHS if has_four_fifths(settings) else None,
+        line_name=say("explore.four_fifths"),
         called=tuple((kind, say_declared(kind)) for kind in KINDS) if session.language() != FIRST else (),
     )
 
     shown = set(frame["kind"].to_pylist()) - {CURRENT, DEPLOYED}  # f and g are named in the chart
     styles = [MethodStyle(say_declared(kind), *how[:2]) for kind, how in reversed(KINDS.items()) if kind in shown]
-    st.html(html_legend(styles))
+    unusual = "" if splits is None else _unusual(result, splits)
+    st.html(Markup('<div title="{}">{}</div>').format(unusual, html_legend(styles)))
 
     def draw_table() -> None:
         notes = {"chart": True, "dashed": has_four_fifths(settings), "grey_is_free": settings.free() != settings}
-        st.caption(" ".join(say(f"explore.{name}") for name, holds in (notes | {"point": True}).items() if holds))
+        said = [say(f"explore.{name}") for name, holds in (notes | {"point": True}).items() if holds]
+        st.caption(" ".join([*said, unusual]).strip())
         _choose(known, settings, sweep)
         columns = point_columns(settings.fairness, kind=say("explore.model"), settings=say("explore.setting"))
         rows = frame.to_pandas().iloc[::-1]

@@ -16,7 +16,8 @@ from commod.dashboard.text.escape import escape_markdown
 from commod.dashboard.text.glossary import tip
 from commod.dashboard.views.widgets import button
 from commod.datasets import Task
-from commod.explain.people import STANDARDISED
+from commod.datasets.task import Feature
+from commod.explain.people import FIFTHS, STANDARDISED
 from commod.explain.what_if import FeatureRange, edit_row, explain_edits, nearest_person, score_rows
 from commod.models.rescaler import acted_on
 
@@ -192,7 +193,7 @@ def edit(person: Person, state: State) -> None:
             _widget(person, state, known)
     with st.container(horizontal=True, gap="small"):
         button("Reset the person", "undo", state.edits.clear, disabled=not state.edits, key="what_if_reset")
-        button("Find the nearest other person", "person_search", find, key="what_if_nearest", help=tip("nearest"))
+        button("Go to the nearest other person", "person_search", find, key="what_if_nearest", help=tip("nearest"))
 
 
 def _widget(person: Person, state: State, known: FeatureRange) -> None:
@@ -203,7 +204,7 @@ def _widget(person: Person, state: State, known: FeatureRange) -> None:
     unit = f" ({feature.unit})" if feature.after_number else ""
     if feature.unit == STANDARDISED:
         lower = float((person.result.scene.test.X[name] < state.edits.get(name, recorded)).mean())
-        unit = f" (higher than {lower:.0%} of {task.spec.people})"
+        unit = f" (higher than {min(lower, 0.99):.0%} of {task.spec.people})"
     # The text is read as Markdown: what comes from data must not be.
     label = escape_markdown(task.label(name) + unit)
     if name in state.edits:
@@ -250,16 +251,34 @@ def suggest_edits(person: Person, state: State) -> None:
     st.caption(f"Smallest first, compared with how far people differ; {start}, within the data's range.{more}")
 
 
+def _change(known: FeatureRange, feature: Feature, by: float) -> str:
+    """By how much a number changes; where its unit says little after a number, in words."""
+    size, way = abs(by), "higher" if by > 0 else "lower"
+    if feature.unit == FIFTHS:
+        return f"{'one fifth' if size == 1 else f'{size:g} fifths'} {way}"
+    if feature.unit == STANDARDISED:
+        return f"{size:.1f} standard deviations {way}"
+    return f"{known.in_words(by, '+')}{feature.after_number}"
+
+
+def _is_back(person: Person, row: Any) -> bool:
+    """Whether an edit only takes back, at least in part, what the visitor has done."""
+    recorded = person.recorded[row.column].iloc[0]
+    if row.column not in person.edits or not person.ranges[row.column].is_number:
+        return bool(row.after == recorded)
+    return bool(min(row.before, recorded) <= row.after <= max(row.before, recorded))
+
+
 def _edit_words(person: Person, row: Any, others: int) -> str:
     known, feature = person.ranges[row.column], person.task.feature(row.column)
-    change = known.in_words(row.after - row.before, "+") if known.is_number else ""
-    change = f" ({change}{feature.after_number})" if change else ""
+    change = f" ({_change(known, feature, row.after - row.before)})" if known.is_number else ""
     before, after = (escape_markdown(known.in_words(value)) for value in (row.before, row.after))
     also = f", as with {others} other level{'s' if others > 1 else ''}" if others else ""
+    back = "back to " if _is_back(person, row) else ""
     moved, stays = ("g", "f") if row.moved == "g" else ("f", "g")
     says = escape_markdown(person.task.spec.outcomes[getattr(row, moved)])
     still = escape_markdown(person.task.spec.outcomes[getattr(row, stays)])
     end = f"both then say “{says}”" if person.now["changed"] else f"{moved} then says “{says}”, {stays} still “{still}”"
     gains = known.is_number and feature.merit * (row.after - row.before) > 0
     hurts = " **More merit hurts here.**" if gains and getattr(row, moved) != person.task.spec.favourable else ""
-    return f"**{escape_markdown(row.label)}** {before} → **{after}**{change}{also}: {end}.{hurts}"
+    return f"**{escape_markdown(row.label)}** {before} → {back}**{after}**{change}{also}: {end}.{hurts}"
