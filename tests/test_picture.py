@@ -9,7 +9,7 @@ from tests.browsing import chromium, metric, still
 from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.browser
-LINE = ".st-key-pareto path[aria-label^='g along λ_fair']"
+LINE = ".st-key-pareto path[aria-label^='Every λ_fair']"
 FRONTIER = ".st-key-pareto path[aria-label^='Other settings']"
 KNOWN = 21  # stops of the slider
 # Counts frames and changes of the figures, and what is sent to the server.

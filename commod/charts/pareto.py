@@ -12,8 +12,8 @@ from commod.charts.parts import coloured, line_at, model_tips, read_out, shaped,
 # What a row of the frame may be, in drawing order, with its colour, shape and size in square pixels.
 KINDS = {
     "Other settings": (palette.FRONTIER, "circle", 20),
-    "g, other splits": (palette.SPLITS, "circle", 60),
-    "g along λ_fair": (palette.PATH, "circle", 30),
+    "Other splits": (palette.SPLITS, "circle", 60),
+    "Every λ_fair": (palette.PATH, "circle", 30),
     "Tried before": (palette.TRAIL, "square", 100),
     "g, this setting": (palette.G, "circle", 240),
     "f, as deployed": (palette.F, "diamond", 130),

@@ -228,9 +228,9 @@ def _effect(other: FitResult, result: FitResult) -> str:
     before, now = other.path.iloc[0] if is_new else result.path.iloc[-1], other.path.iloc[-1]
     there, here = other.change_counts, result.change_counts
     fairness, accuracy = CRITERIA[other.settings.fairness].figure, FIGURES["accuracy"]
-    moved = [say_declared(fairness.show(row["fairness"])) for row in (before, now)]
+    was, becomes = (say_declared(fairness.show(row["fairness"])) for row in (before, now))
     gained = say_declared(accuracy.show_difference(now["accuracy"] - before["accuracy"]))
-    parts = [f"{say_declared(fairness.short_title)} {' → '.join(dict.fromkeys(moved))}"]
+    parts = [f"{say_declared(fairness.short_title)} {was} → {becomes}"] if becomes != was else []
     parts += [f"{say_declared(accuracy.short_in_sentence)} {gained}"]
     counts = {"changes": there.count - here.count}
     # Its name says if nobody loses.

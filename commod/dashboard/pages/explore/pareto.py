@@ -150,7 +150,6 @@ def draw_pareto(
         fairness_title=say_declared(figure.short_title),
         fairer=say_declared(figure.fairer),
         line=FOUR_FIFTHS if has_four_fifths(settings) else None,
-        line_name=say("explore.four_fifths"),
         called=tuple((kind, say_declared(kind)) for kind in KINDS) if session.language() != FIRST else (),
     )
 
