@@ -28,7 +28,6 @@ def plot_pareto(
     fairness_title: str = "Fairness",
     fairer: str = "",
     line: float | None = None,
-    line_name: str = "",
     called: tuple[tuple[str, str], ...] = (),
 ) -> alt.LayerChart:
     """Draw models as points.
@@ -37,7 +36,7 @@ def plot_pareto(
     (what a click on a point tried before returns), ``line`` (which line the point belongs to, empty for none) and
     ``order`` (along it). Later rows are drawn over earlier ones. `view`: fairness against accuracy, or accuracy against
     changes. `fairness_title`, `fairer`: of its axis, and which way is fairer, with an arrow. `line`: a dashed one, at a
-    value of fairness, and its name. `called`: what kinds are called in another language.
+    value of fairness. `called`: what kinds are called in another language.
     """
     scale = alt.Scale(zero=False, padding=14, nice=True)
     accuracy = "accuracy:Q", "Accuracy", "%"
@@ -74,5 +73,5 @@ def plot_pareto(
         )
         layers.append(named)
     if line is not None and view == "fairness":
-        layers[:0] = line_at(line, f"{fairness_title} {line:g}", line_name)
+        layers[:0] = line_at(line, f"{fairness_title} {line:g}")
     return alt.layer(*layers, data=frame).properties(height=470, padding={"top": 8, "bottom": 0, "left": 0, "right": 0})

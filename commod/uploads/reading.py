@@ -150,11 +150,10 @@ def _without_titles(text: str) -> tuple[str, list[str]]:
 
 def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # pandas before 3.1 may never end where both kinds meet
-    first = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0][:1_000_000]
+    first = text.lstrip("\n").partition("\n")[0][:1_000_000]
     delimiter = max(DELIMITERS, key=first.count)
     n_columns = first.count(delimiter) + 1
-    whole = text.rstrip("\r\n")
-    check_size(max(whole.count("\n"), whole.count("\r")), n_columns)  # without the row of names
+    check_size(text.rstrip("\n").count("\n"), n_columns)  # without the row of names
     no_names = TableError("The first row does not hold column names: save the table again as CSV in UTF-8.")
     try:
         header = next(csv.reader([first], delimiter=delimiter), [])
@@ -166,7 +165,7 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     if len(names) > 1 and all(re.fullmatch(r"-?[\d.]+([eE]-?\d+)?|", name) for name in names):
         shown = ", ".join(short(name) for name in names[:4])
         raise TableError(f"The first row ({shown} …) looks like data, not names: put a row of column names above.")
-    start = re.compile(r"[\r\n]*[^\r\n]*").match(text).end()  # type: ignore[union-attr]
+    start = re.compile(r"\n*[^\n]*").match(text).end()  # type: ignore[union-attr]
     cells = _first_row(text, start, delimiter)
     if len(cells) == len(names) + 1:  # a mark at the end of each row, or names of rows, as R writes them
         names = [*names, ""] if not cells[-1].strip() else ["", *names]
@@ -192,7 +191,7 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
     except pd.errors.ParserError as error:
         found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if found:
-            line = int(found[2]) + len(re.findall(r"\r\n|\r|\n", text[:start]))
+            line = int(found[2]) + text[:start].count("\n")
             sentence = f"Line {line} has {found[3]} cells where the first row has {found[1]} names"
             raise TableError(f"{sentence}: is a comma inside a text that is not in quotes?") from None
         raise TableError("A quotation mark is opened and never closed: check the texts in quotes.") from None
@@ -207,7 +206,7 @@ def _read_csv(text: str) -> tuple[pd.DataFrame, list[str]]:
 def _first_row(text: str, start: int, delimiter: str) -> list[str]:
     """Cells of the first data row. pandas would take extra cells for an index."""
     cells: list[str] = []
-    for line in re.compile(r"[^\r\n]+").finditer(text, start):
+    for line in re.compile(r"[^\n]+").finditer(text, start):
         if line.group().count(delimiter) > MAX_COLUMNS * MAX_TEXT:
             return [""] * (MAX_COLUMNS * MAX_TEXT)
         try:

@@ -24,7 +24,7 @@ from commod.models.evaluation import collapse_in_words
 
 # The least gain of fairness that is one, the part of it that must stay, and the part of the wrong changes that may.
 GAIN, KEPT, LEFT = 0.02, 0.8, 0.9
-# A better update gains at least as much fairness, accuracy or share of changes.
+# A better update gains more than this in fairness, in accuracy or in the share of changes.
 ALIKE = 0.005
 
 Found = dict[str, FitResult]
